@@ -45,7 +45,8 @@ export function makeHerd(servers) {
       let said = '';
       child.stdio[3].setEncoding('utf8').on('data', (text) => (said += text));
       await once(child.stdio[3], 'close');
-      if (!said.includes('"ready":true')) throw new Error(`the daemon did not start: ${said}`);
+      if (said === '' || JSON.parse(said).ready !== true)
+        throw new Error(`the daemon did not start: ${said}`);
       return { pid: child.pid, child, down: () => end(child) };
     },
     ways: {

@@ -247,7 +247,7 @@ export class AgentViews {
     const loss = whyGone(file);
     if (loss !== undefined) return this.#withdrawalOfLost(agent, loss);
     this.#options.log(`${file} was not applied: ${textOf(error)}`);
-    const isRevoked = error instanceof TrustRequiredError && error.verdict === 'never';
+    const isRevoked = error instanceof TrustRequiredError && error.reason === 'never';
     if (!isRevoked && agent.standing.is !== 'withdrawn') {
       this.#setStanding(agent, { is: 'in use' });
       return undefined;

@@ -3,10 +3,13 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { isatty, type WriteStream } from 'node:tty';
 import { parseArgs } from 'node:util';
+import type { Readiness, StartFailure } from '../fleet/readiness.js';
 import { findSocketPath } from '../ipc/socket/socket-path.js';
 import { LogEcho } from '../log/log-echo.js';
 import { systemClock } from '../shared/clock.js';
 import { printable } from '../shared/control-characters.js';
+import { EXIT, exitStatusOf } from '../shared/exit-codes.js';
+import { formatError } from '../shared/format-error.js';
 import { findPaths } from '../shared/paths.js';
 import { API_VERSION } from '../shared/version.js';
 import { type Daemon, describeStartFailure, startDaemon } from './daemon.js';
@@ -19,13 +22,6 @@ import { tuneV8 } from './tune-v8.js';
 const READY_PIPE = 3;
 /** Signals within this time count as one: a terminal and a supervisor may both signal the whole process group. */
 const ONE_ORDER_MS = 1000;
-/** As in src/cli/core/exit-codes.ts. */
-const FAILED = 1;
-const CANNOT_REACH = 69;
-const BAD_CONFIG = 78;
-const INTERRUPTED = 130;
-
-type StartFailure = ReturnType<typeof describeStartFailure>;
 
 const STANDARD = [0, 1, 2];
 const terminals = STANDARD.filter((fd) => isatty(fd));
@@ -85,7 +81,7 @@ function obeySignals(daemon: Daemon): void {
     if (orderedAt === undefined) {
       orderedAt = systemClock.now();
       daemon.stop(signal);
-    } else if (systemClock.now() - orderedAt > ONE_ORDER_MS) exit(INTERRUPTED);
+    } else if (systemClock.now() - orderedAt > ONE_ORDER_MS) exit(EXIT.interrupted);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
   process.on('SIGHUP', (signal) => {
@@ -117,7 +113,7 @@ function exit(status: number): never {
 }
 
 /** Tells the command that started this process, and closes the pipe. */
-function reportReadiness(readiness: unknown): void {
+function reportReadiness(readiness: Readiness): void {
   try {
     writeSync(READY_PIPE, JSON.stringify(readiness));
     closeSync(READY_PIPE);
@@ -126,12 +122,7 @@ function reportReadiness(readiness: unknown): void {
   }
 }
 
-function statusOf({ type, problems }: StartFailure): number {
-  if (problems !== undefined) return BAD_CONFIG;
-  return type === 'DaemonUnreachableError' ? CANNOT_REACH : FAILED;
-}
-
-/** In the format of src/cli/core/report-error.ts. */
+/** As the command reports every error. The message of a config error has all its problems already. */
 function explain(failure: StartFailure): void {
   if (flags.json) {
     process.stdout.write(
@@ -139,18 +130,16 @@ function explain(failure: StartFailure): void {
     );
     return;
   }
-  const { message, why, fix, problems } = failure;
-  const what = problems === undefined ? `error: ${message}` : message;
-  const lines = [what, why && `  why: ${why}`, fix && `  fix: ${fix}`];
-  process.stderr.write(printable(`${lines.filter(Boolean).join('\n')}\n`));
+  const text = failure.problems === undefined ? formatError(failure) : failure.message;
+  process.stderr.write(`${printable(text)}\n`);
 }
 
 main().then(
-  () => exit(0),
+  () => exit(EXIT.ok),
   (error: unknown) => {
     const failure = describeStartFailure(error);
     if (flags.foreground) explain(failure);
     else reportReadiness({ ready: false, error: failure });
-    exit(statusOf(failure));
+    exit(exitStatusOf(failure.type));
   },
 );

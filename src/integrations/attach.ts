@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { writeFileAtomically } from '../config/edit/index.js';
 import { isMap } from '../config/parse/document.js';
 import { ToolherdError } from '../shared/errors.js';
+import { writeFileAtomically } from '../shared/write-user-file.js';
 import type { Client, Program } from './clients/client.js';
 import { isOurBridge } from './find-servers.js';
 import { removeJson, setJson } from './json-entry.js';

@@ -1,4 +1,3 @@
-export { type Disk, writeFileAtomically } from '../../shared/write-user-file.js';
 export { addEntry } from './add-entry.js';
 export { allowCommand } from './allow-command.js';
 export { type DuplicateCheck, duplicateOf, type EntryName, shortNameWarning } from './duplicates.js';

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { attachClient, CLIENTS, formatEntry, type Program, type Scope } from '../../../integrations/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { ownCommand } from '../../daemon/own-command.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { agentFileOf } from '../../core/config-paths.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { helloWithFallback, openDaemon, socketOf } from '../../daemon/connect.js';
 import { Bridge } from './bridge/bridge.js';
 import { sayHello } from './bridge/hello.js';
@@ -34,6 +34,7 @@ In an agent's config:
     notFound: 'no such server',
     notAllowed: 'the file of --agent is not allowed',
   },
+  ownTimeout: true,
   async run(call) {
     const { server } = call.options;
     const agent = agentFileOf(call);

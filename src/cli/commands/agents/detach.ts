@@ -1,6 +1,6 @@
 import { detachClient, isAttached } from '../../../integrations/index.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
 
 const RESULT = {

@@ -1,6 +1,6 @@
+import { EXIT } from '../../../shared/exit-codes.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
 import { formatRequirement, requirementJson } from '../registry/format.js';
@@ -52,6 +52,7 @@ If another server of the registry has the same short name, use --name.`,
     cannotReach: 'the registry cannot be reached',
     badConfig: 'the file or the entry is wrong',
   },
+  ownTimeout: true,
   async run(call) {
     const { args, options, output, passthrough } = call;
     const target = chosenFile(call, options.global);

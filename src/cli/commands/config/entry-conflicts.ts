@@ -32,24 +32,24 @@ export function planInsert(
   note: (words: string) => void = warn,
 ): TextEdit {
   const { name } = entry;
-  const verdict = duplicateOf(ourEntries(text, target), { name, registryName });
-  switch (verdict.kind) {
+  const duplicate = duplicateOf(ourEntries(text, target), { name, registryName });
+  switch (duplicate.kind) {
     case 'duplicate':
-      throw isThere(target, verdict.existing, registryName);
+      throw isThere(target, duplicate.existing, registryName);
     case 'name-taken':
       note(
         shortNameWarning(
           { name, registryName: registryName ?? '' },
-          { registryName: verdict.existing.registryName ?? '' },
+          { registryName: duplicate.existing.registryName ?? '' },
         ),
       );
-      throw nameTaken(target, name, registryName ?? '', verdict.existing);
+      throw nameTaken(target, name, registryName ?? '', duplicate.existing);
     case 'manual-wins':
       warn(
-        verdict.manual === 'existing'
-          ? `'${name}' is also the name of an entry written by hand (line ${verdict.existing.line}), which wins: ` +
+        duplicate.manual === 'existing'
+          ? `'${name}' is also the name of an entry written by hand (line ${duplicate.existing.line}), which wins: ` +
               'give this one another name with --name, or remove the other'
-          : `'${name}' is also the name of ${verdict.existing.registryName}, from the registry; the one written by hand wins`,
+          : `'${name}' is also the name of ${duplicate.existing.registryName}, from the registry; the one written by hand wins`,
       );
   }
   const fields = target.key === 'tools' ? typed(entry) : entry;

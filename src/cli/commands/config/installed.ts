@@ -1,7 +1,7 @@
 import { type EntryName, type FoundEntry, findEntries } from '../../../config/edit/index.js';
 import { ConfigError } from '../../../config/parse/problem.js';
 import type { CommandContext } from '../../core/command.js';
-import { type ConfigFile, globalFile, localFile, textOf } from './config-file.js';
+import { type ConfigFile, globalFile, localFile, readText } from './config-file.js';
 
 export type InstallState = 'not_installed' | 'local' | 'global' | 'both';
 
@@ -32,7 +32,7 @@ export const STATE_WORDS: Readonly<Record<InstallState, string>> = {
 /** None if the file cannot be read: it is not the one that the command edits. */
 export function entriesIn(target: ConfigFile): FoundEntry[] {
   try {
-    return ourEntries(textOf(target), target);
+    return ourEntries(readText(target) ?? '', target);
   } catch (error) {
     if (error instanceof ConfigError) return [];
     throw error;

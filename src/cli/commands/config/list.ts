@@ -2,10 +2,10 @@ import { dirname } from 'node:path';
 import { formatProblem } from '../../../config/parse/problem.js';
 import type { ParsedEntry } from '../../../config/schema/parsed-entry.js';
 import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { table } from '../../ui/table.js';
-import { type ConfigFile, entriesOf, globalFile, localFile, settingsOf, textOf } from './config-file.js';
+import { type ConfigFile, entriesOf, globalFile, localFile, readText, settingsOf } from './config-file.js';
 
 export const command = defineCommand({
   name: 'list',
@@ -61,7 +61,7 @@ function chosenFiles(
 function rowsOf(context: CommandContext, target: ConfigFile) {
   const isUserOwned = isUserOwnedFile(dirname(context.paths.configFile), target.file);
   const settings = settingsOf(context);
-  const text = textOf(target);
+  const text = readText(target) ?? '';
   const entries = entriesOf(target, text, settings, isUserOwned, (warning) => {
     context.output.note(formatProblem(warning, 'warning'));
   });

@@ -1,8 +1,9 @@
 import { type FoundEntry, removeEntry, type TextEdit } from '../../../config/edit/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { didYouMean } from '../../../shared/near-miss.js';
+import { shellWord } from '../../../shared/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
 import { type ConfigFile, chosenFile, globalFile, localFile } from './config-file.js';
@@ -79,7 +80,7 @@ function findEntry(
     name,
     entries.flatMap((one) => [one.name ?? [], one.registryName ?? []].flat()),
   );
-  const there = `it is in ${other?.file}: toolherd remove ${name}${target.scope === 'local' ? ' -g' : ''}`;
+  const there = `it is in ${other?.file}: toolherd remove ${shellWord(name)}${target.scope === 'local' ? ' -g' : ''}`;
   throw new NotInstalledError(`${target.file} has no server '${name}'`, {
     fix: isThere ? there : near === '' ? 'see "toolherd list --all"' : near,
   });

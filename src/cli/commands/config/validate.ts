@@ -3,15 +3,15 @@ import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../../../c
 import { isMap } from '../../../config/parse/document.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { ConfigError, fileProblem, type Problem } from '../../../config/parse/problem.js';
-import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
+import { FileReadError, readIfExists, readSmallFile } from '../../../config/parse/read-file.js';
 import { ENVIRONMENT } from '../../../config/variables/variables.js';
 import type { FleetStatus } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { agentFileOf, loadOptions } from '../../core/config-paths.js';
 import { NOT_IN_DAEMON, onlyCallerHas } from '../../core/daemon-variables.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { problemText } from '../../core/report-error.js';
-import { withTimeout } from '../../core/timeout.js';
+import { limitByTimeoutOption } from '../../core/timeout.js';
 import { entryProblems } from '../servers/status-table.js';
 
 type Kind = 'config' | 'agent' | 'source';
@@ -66,7 +66,7 @@ const PATIENCE_MS = 2000;
 /** Variables that are not set in a running daemon, so that servers of it are misconfigured. */
 async function missingInDaemon(context: CommandContext): Promise<ReadonlySet<string>> {
   try {
-    const { servers } = await withTimeout({ globals: { timeout: PATIENCE_MS } }, askDaemon(context));
+    const { servers } = await limitByTimeoutOption({ globals: { timeout: PATIENCE_MS } }, askDaemon(context));
     return new Set(servers.flatMap(entryProblems).flatMap(({ variable }) => variable ?? []));
   } catch {
     // `doctor` reports on the daemon
@@ -99,12 +99,12 @@ function defaultFiles(context: CommandContext): { file: string; kind: Kind }[] {
   ];
 }
 
+/** A file that exists and cannot be read is reported as such. */
 function exists(file: string): boolean {
   try {
-    readSmallFile(file);
+    return readIfExists(file) !== undefined;
+  } catch {
     return true;
-  } catch (error) {
-    return !(error instanceof FileReadError && error.isMissing);
   }
 }
 

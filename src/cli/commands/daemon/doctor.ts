@@ -1,5 +1,5 @@
+import { EXIT } from '../../../shared/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { socketOf } from '../../daemon/connect.js';
 import { paintLevels } from '../../ui/colors.js';
 import { quoted, singleLine } from '../../ui/text.js';
@@ -21,6 +21,7 @@ It starts and changes nothing.`,
     `toolherd doctor --json | jq '.findings[] | select(.level == "error")'`,
   ],
   exits: { ok: 'no errors; there may be warnings', failed: 'there are errors' },
+  ownTimeout: true,
   async run(call) {
     const { output } = call;
     const socket = socketOf(call);

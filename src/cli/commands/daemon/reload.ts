@@ -1,7 +1,6 @@
+import { EXIT } from '../../../shared/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { warnAboutMisconfigured } from '../../core/daemon-variables.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
 
 export const command = defineCommand({
   name: 'reload',
@@ -16,7 +15,7 @@ is reported and does not run.`,
     const { options, output } = call;
     const isDryRun = options['dry-run'];
     const fleet = await call.fleet({ viewMode: 'herd' });
-    const { misconfigured = [], ...report } = await withTimeout(call, fleet.reload(isDryRun));
+    const { misconfigured = [], ...report } = await fleet.reload(isDryRun);
     output.json({ ...report, ...warnAboutMisconfigured(call, misconfigured), dry_run: isDryRun });
     for (const change of ['added', 'removed', 'changed', 'unchanged'] as const)
       if (report[change].length > 0) output.print(`${change}: ${report[change].join(', ')}`);

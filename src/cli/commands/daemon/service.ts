@@ -1,11 +1,11 @@
 import { rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { writeFileAtomically } from '../../../config/edit/index.js';
-import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
+import { readIfExists } from '../../../config/parse/read-file.js';
 import { ToolherdError } from '../../../shared/errors.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { shellWord } from '../../../shared/shell-word.js';
+import { writeFileAtomically } from '../../../shared/write-user-file.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { ownCommand } from '../../daemon/own-command.js';
 import { exec } from './service/exec.js';
 import { launchdService } from './service/launchd.js';
@@ -61,7 +61,7 @@ function environmentFileOf({ paths }: CommandContext): string {
 async function install(context: CommandContext, service: Service, dryRun: boolean): Promise<number> {
   const { output } = context;
   const { file, text, manager } = service;
-  const old = textOf(file);
+  const old = readIfExists(file);
   const isUpdate = old !== undefined && old !== text;
   const steps = isUpdate ? service.update : service.install;
   const report = { manager, file, dry_run: dryRun, commands: steps };
@@ -85,11 +85,11 @@ async function install(context: CommandContext, service: Service, dryRun: boolea
 async function uninstall(context: CommandContext, service: Service, dryRun: boolean): Promise<number> {
   const { output, environment } = context;
   const { file, manager, forget } = service;
-  const isInstalled = textOf(file) !== undefined;
+  const isInstalled = readIfExists(file) !== undefined;
   if (!isInstalled) output.print(`not installed: ${file}`);
   else if (dryRun)
     output.print(
-      [...service.uninstall.map(commandLine), `rm ${file}`, ...forget.map(commandLine)].join('\n'),
+      [...service.uninstall.map(commandLine), `rm ${shellWord(file)}`, ...forget.map(commandLine)].join('\n'),
     );
   else {
     for (const words of service.uninstall) await exec(words, environment);
@@ -103,7 +103,7 @@ async function uninstall(context: CommandContext, service: Service, dryRun: bool
 
 async function status(context: CommandContext, service: Service): Promise<number> {
   const { file, manager, text } = service;
-  const there = textOf(file);
+  const there = readIfExists(file);
   const { status: exitStatus } = await exec(service.isActive, context.environment);
   const isActive = there !== undefined && exitStatus === 0;
   const isCurrent = there === undefined ? null : there === text;
@@ -140,15 +140,6 @@ async function runAll(context: CommandContext, service: Service, steps: readonly
   }
 }
 
-function commandLine(words: Argv): string {
-  return words.join(' ');
-}
-
-function textOf(file: string): string | undefined {
-  try {
-    return readSmallFile(file);
-  } catch (error) {
-    if (error instanceof FileReadError && error.isMissing) return undefined;
-    throw error;
-  }
+function commandLine(argv: Argv): string {
+  return argv.map(shellWord).join(' ');
 }

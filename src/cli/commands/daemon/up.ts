@@ -1,10 +1,10 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { DaemonStatus, ReloadReport, ServerStatus } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { warnAboutMisconfigured } from '../../core/daemon-variables.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
-import { isAbsence } from '../../daemon/connect.js';
+import { limitByTimeoutOption } from '../../core/timeout.js';
+import { isDaemonAbsent } from '../../daemon/connect.js';
 import { findDaemon } from '../../daemon/find-daemon.js';
 import { daemonArguments, ensureDaemon, startDaemon } from '../../daemon/start.js';
 import { entryProblems } from '../servers/status-table.js';
@@ -36,6 +36,7 @@ Output that is not read is dropped; the log files have all lines.`,
     badConfig: 'the config is wrong',
     timeout: '--timeout is over',
   },
+  ownTimeout: true,
   async run(call) {
     const { foreground, replace } = call.options;
     if (foreground) {
@@ -63,7 +64,7 @@ async function alreadyRunning(context: CommandContext, daemon: DaemonStatus): Pr
 /** Misconfigured servers are no failure of `up`. Nor is a daemon that another `up --replace` has ended since. */
 async function misconfiguredIn(context: CommandContext): Promise<Pick<ReloadReport, 'misconfigured'>> {
   const servers = await serversOf(context).catch((error: unknown) => {
-    if (isAbsence(error)) return [];
+    if (isDaemonAbsent(error)) return [];
     throw error;
   });
   const found = servers.map((server) => ({ server: server.name, problems: entryProblems(server) }));
@@ -75,7 +76,7 @@ async function misconfiguredIn(context: CommandContext): Promise<Pick<ReloadRepo
 
 async function serversOf(context: CommandContext): Promise<ServerStatus[]> {
   const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
-  return (await withTimeout(context, fleet.status())).servers;
+  return (await limitByTimeoutOption(context, fleet.status())).servers;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { dirname } from 'node:path';
 import { CLIENTS, type Client, type Findings, findServers, type Scope } from '../../../integrations/index.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { didYouMean } from '../../../shared/near-miss.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { CLIENT_NAMES, clientsMeant, machineOf, SCOPE_OPTION } from '../agents/select-client.js';
 import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-file.js';

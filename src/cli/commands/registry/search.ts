@@ -1,7 +1,7 @@
 import { installOptions, isInstallable, type RegistryServer } from '../../../registry/index.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { table } from '../../ui/table.js';
 import { firstLine } from '../../ui/text.js';
 import { summaryJson } from './format.js';
@@ -29,6 +29,7 @@ TOOLHERD_REGISTRY or daemon.registry names another registry.`,
     cannotReach: 'the registry cannot be reached',
     timeout: '--timeout is over',
   },
+  ownTimeout: true,
   async run(call) {
     const { args, options, output } = call;
     const query = args.query ?? '';

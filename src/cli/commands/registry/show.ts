@@ -5,9 +5,9 @@ import {
   type RegistryServer,
   type UnsupportedOption,
 } from '../../../registry/index.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { singleLine } from '../../ui/text.js';
 import { formatRequirement, requirementJson, summaryJson } from './format.js';
 import { findServer, noteOffline, parseName, registryOf } from './lookup.js';
@@ -26,6 +26,7 @@ export const command = defineCommand({
     cannotReach: 'the registry cannot be reached',
     timeout: '--timeout is over',
   },
+  ownTimeout: true,
   async run(call) {
     const { name, version } = parseName(call.args.name);
     const found = await findServer(registryOf(call), name, version);

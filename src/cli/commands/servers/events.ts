@@ -20,6 +20,7 @@ where it is.`,
     ['toolherd events --agent ./agent.yaml', "also this agent's servers"],
   ],
   exits: { notRunning: 'no daemon runs, or it has ended', interrupted: 'interrupted' },
+  ownTimeout: true,
   run: (call) =>
     follow(call, async (fleet) => {
       fleet.subscribe(TOPICS, (event) => {

@@ -1,6 +1,6 @@
 import type { StateValue } from 'xstate';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 
 type ChartFormat = 'mermaid' | 'svg';
 
@@ -17,6 +17,7 @@ export const command = defineCommand({
     'toolherd inspect memory --chart svg > memory.svg',
     'toolherd inspect memory --chart mermaid',
   ],
+  exits: { ok: 'ok', notFound: 'no such server', timeout: '--timeout is over' },
   async run(call) {
     const { args, options, output } = call;
     const fleet = await call.fleet();

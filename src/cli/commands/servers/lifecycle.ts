@@ -1,6 +1,5 @@
+import { EXIT } from '../../../shared/exit-codes.js';
 import { type Command, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
 import { isUnreachable, statusTable } from './status-table.js';
 
@@ -51,7 +50,7 @@ function lifecycleCommand(
       const { args, options, output } = call;
       const fleet = await call.fleet();
       const selection = options.all ? { all: true as const } : { servers: [...args.servers] };
-      const servers = await withTimeout(call, fleet[name](selection, options.wait));
+      const servers = await fleet[name](selection, options.wait);
       output.json({ servers });
       output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
       const named = servers.filter((server) => args.servers.includes(server.name));

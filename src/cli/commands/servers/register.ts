@@ -1,5 +1,5 @@
+import { EXIT } from '../../../shared/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { readSourceFile, saveEntry } from './source-file.js';
 import { statusTable } from './status-table.js';
 
@@ -16,7 +16,7 @@ Variables come from the daemon's environment.`,
   args: { file: {} },
   options: { save: { type: 'boolean', about: 'write the entry to the global config instead' } },
   examples: ['toolherd register plugin.json', 'toolherd register plugin.json --save'],
-  exits: { ok: 'ok', badConfig: 'the file is wrong, or the name is taken' },
+  exits: { ok: 'ok', badConfig: 'the file is wrong, or the name is taken', timeout: '--timeout is over' },
   async run(call) {
     const { args, options, output } = call;
     const source = await readSourceFile(call, args.file);

@@ -1,9 +1,9 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { Fleet, ServerStatus } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { defineCommand, UsageError } from '../../core/command.js';
 import { agentFileOf } from '../../core/config-paths.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
+import { limitByTimeoutOption } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
 import { statusTable } from './status-table.js';
 
@@ -47,6 +47,7 @@ Details:
     notFound: 'no such server',
     timeout: '--timeout is over',
   },
+  ownTimeout: true,
   async run(call) {
     const { args, options, output } = call;
     const names = args.servers.length === 0 ? undefined : args.servers;
@@ -64,8 +65,8 @@ Details:
     });
     const fleet = await call.fleet({ autostart: false, viewMode: 'if allowed', onLost: lose });
     const look = async () => (await fleet.status(names)).servers.filter(counts);
-    if (options.wait) await withTimeout(call, untilSettled(fleet, look, lost));
-    const { servers, daemon } = await withTimeout(call, fleet.status(names));
+    if (options.wait) await limitByTimeoutOption(call, untilSettled(fleet, look, lost));
+    const { servers, daemon } = await limitByTimeoutOption(call, fleet.status(names));
     output.json({ servers, daemon });
     output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
     if (daemon.closing) output.note(`warning: the daemon (pid ${daemon.pid}) is ending`);

@@ -1,6 +1,5 @@
+import { EXIT } from '../../../shared/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
 import { explainServer } from './explain.js';
 
 export const command = defineCommand({
@@ -12,7 +11,7 @@ export const command = defineCommand({
   async run(call) {
     const { args, globals, output } = call;
     const fleet = await call.fleet();
-    const inspection = await withTimeout(call, fleet.inspect(args.server));
+    const inspection = await fleet.inspect(args.server);
     const { status, snapshot, journal } = inspection;
     output.json({ server: args.server, status, snapshot, journal });
     output.print(explainServer(inspection, Date.now(), globals.verbose, call.environment));

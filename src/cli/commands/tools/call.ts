@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { Fleet, ToolEntry, ToolResult } from '../../../fleet/fleet.js';
+import { EXIT, exitStatusOf } from '../../../shared/exit-codes.js';
 import { type CommandContext, defineCommand, type UsageError } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
+import { readInput } from '../../core/read-input.js';
+import { limitByTimeoutOption } from '../../core/timeout.js';
 import { progressBar } from '../../ui/progress-bar.js';
 import { isUnreachable } from '../servers/status-table.js';
 import { checkArguments } from './check-arguments.js';
@@ -46,11 +46,12 @@ Images, sound and other binary content are saved to files; stderr says where.`,
     badConfig: 'the entry of the server cannot be resolved',
     timeout: '--timeout is over',
   },
+  ownTimeout: true,
   async run(call) {
     const { args, options, globals, output } = call;
-    const whole = options.args === '-' ? readFileSync(0, 'utf8') : options.args;
+    const whole = options.args === '-' ? readInput(call, '-') : options.args;
     const fleet = await call.fleet();
-    const { server, tool, schema } = await withTimeout(call, findTool(call, fleet, args.target));
+    const { server, tool, schema } = await limitByTimeoutOption(call, findTool(call, fleet, args.target));
     const given = parseArguments(args.words, whole, schema);
     for (const oddity of checkArguments(tool, schema, given)) output.note(`warning: ${oddity}`);
     const params = { server, tool, arguments: given, timeout_ms: globals.timeout };
@@ -145,5 +146,5 @@ async function statusOf({ error, metadata }: ToolResult, fleet: Fleet): Promise<
       return EXIT.notAllowed;
     return servers.some(isUnreachable) ? EXIT.cannotReach : EXIT.failed;
   }
-  return errors().exitStatusOf(error.type);
+  return exitStatusOf(error.type);
 }

@@ -1,6 +1,6 @@
 import type { Fleet, MissingList } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import type { CommandContext } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import type { Output } from '../../ui/output.js';
 import { singleLine } from '../../ui/text.js';
 import { isUnreachable, noteOf } from '../servers/status-table.js';

@@ -1,6 +1,5 @@
 import type { Fleet, MissingList, PromptEntry, ResourceEntry, TemplateEntry } from '../../../fleet/fleet.js';
 import { type Command, defineCommand } from '../../core/command.js';
-import { withTimeout } from '../../core/timeout.js';
 import { table } from '../../ui/table.js';
 import { firstLine, singleLine } from '../../ui/text.js';
 import { type Listed, warnAboutBadDefinitions, warnAboutMissingLists } from './list-warnings.js';
@@ -63,7 +62,7 @@ function listCommand<
       const { args, options, output } = call;
       const fleet = await call.fleet();
       const asked = list.ask(fleet, args.server, options.refresh);
-      const answer = await withTimeout(call, showStartProgress(call, fleet, args.server, asked));
+      const answer = await showStartProgress(call, fleet, args.server, asked);
       const entries = list.entriesOf(answer);
       const listed = { entries, missing: answer.missing };
       output.json({ ...answer });

@@ -1,6 +1,6 @@
 import type { McpResult } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { singleLine } from '../../ui/text.js';
 import { parseArguments } from './parse-arguments.js';
 import { findTarget } from './resolve-target.js';
@@ -24,6 +24,7 @@ export const command = defineCommand({
     notFound: 'no such server or prompt',
     timeout: '--timeout is over',
   },
+  ownTimeout: true,
   async run(call) {
     const { args, globals } = call;
     const given = args.words.length === 0 ? undefined : parseArguments(args.words, undefined, undefined);

@@ -1,5 +1,5 @@
+import { EXIT } from '../../../shared/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { singleLine } from '../../ui/text.js';
 
 export const command = defineCommand({
@@ -20,6 +20,7 @@ only its size and type.`,
     notFound: 'no such server or resource',
     timeout: '--timeout is over',
   },
+  ownTimeout: true,
   async run(call) {
     const { args, globals, output } = call;
     const fleet = await call.fleet();

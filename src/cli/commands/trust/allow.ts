@@ -1,8 +1,8 @@
 import { loadConfig } from '../../../config/load.js';
-import { makePin, TrustRequiredError, TrustStore, wouldRun } from '../../../config/trust/trust.js';
+import { recordOf, TrustRequiredError, TrustStore, wouldRun } from '../../../config/trust/trust.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { loadOptions, namedAgentFile } from '../../core/config-paths.js';
-import { EXIT } from '../../core/exit-codes.js';
+import { lenientOptions, namedAgentFile } from '../../core/config-paths.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { describeWouldRun, wouldRunJson } from '../../ui/trust-preview.js';
 
@@ -21,8 +21,7 @@ to allow it again.`,
     const { args, options, output } = call;
     const file = namedAgentFile(call, args.file);
     // its variables need not be set yet: this is about what would run, not whether it can
-    const lenient = { ...loadOptions(call, file), trustFile: undefined, variables: 'lenient' as const };
-    const { agent } = await loadConfig(lenient);
+    const { agent } = await loadConfig(lenientOptions(call, file, { trust: 'ignored' }));
     if (agent === undefined) throw new Error(`${file} was not loaded`);
     const list = agent.planned.filter(({ entry }) => entry.fields.enabled !== false).map(wouldRun);
     const canDecide = options.yes || (!output.isJson && call.isInteractive());
@@ -30,7 +29,7 @@ to allow it again.`,
     output.note(describeWouldRun(file, list));
     const isAllowed = options.yes || (await call.confirm('Allow this?'));
     if (isAllowed) {
-      await new TrustStore(call.paths.trustFile).allow(file, await makePin(agent.text, agent.planned));
+      await new TrustStore(call.paths.trustFile).allow(file, await recordOf(agent.text, agent.planned));
       await notifyConfigChange(call);
     }
     output.print(isAllowed ? `allowed: ${file}` : `not allowed: ${file}`);

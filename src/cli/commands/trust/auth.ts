@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { AuthorizeReport, Fleet } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { formatDuration } from '../../core/duration.js';
-import { EXIT } from '../../core/exit-codes.js';
+import { readInput } from '../../core/read-input.js';
 import { printError } from '../../core/report-error.js';
-import { within } from '../../core/timeout.js';
+import { resultWithin } from '../../core/timeout.js';
 import { openBrowser } from '../../ui/open-browser.js';
 
 export const command = defineCommand({
@@ -38,6 +38,7 @@ toolherd renews them before they expire.`,
     notAllowed: 'not authorised',
     timeout: 'not authorised in time (--timeout, at most 5m)',
   },
+  ownTimeout: true,
   async run(call) {
     const { args, options, output } = call;
     const { server } = args;
@@ -51,7 +52,7 @@ toolherd renews them before they expire.`,
       output.print(report.forgotten ? `forgotten: ${server}` : `nothing was known of ${server}`);
       return EXIT.ok;
     }
-    const asked = await fleet.authorize({ server, ...clientOf(options) });
+    const asked = await fleet.authorize({ server, ...clientOf(call, options) });
     if (asked.authorization_url !== null) show(call, asked.authorization_url, !options['no-browser']);
     const report = await untilDone(call, fleet, server);
     if (report === undefined) return EXIT.timeout;
@@ -68,9 +69,12 @@ interface ClientOptions {
 }
 
 /** The secret comes from stdin, because other users can see a command line. */
-function clientOf(options: ClientOptions): { client_id?: string; client_secret?: string } {
+function clientOf(
+  context: CommandContext,
+  options: ClientOptions,
+): { client_id?: string; client_secret?: string } {
   if (options['client-id'] === undefined) return {};
-  const secret = options['client-secret-stdin'] ? readFileSync(0, 'utf8').trim() : '';
+  const secret = options['client-secret-stdin'] ? readInput(context, '-').trim() : '';
   return { client_id: options['client-id'], ...(secret === '' ? {} : { client_secret: secret }) };
 }
 
@@ -88,7 +92,7 @@ async function untilDone(
 ): Promise<AuthorizeReport | undefined> {
   const done = fleet.authorize({ server, wait: true });
   if (timeout === undefined) return done;
-  const report = await within(timeout, done, undefined);
+  const report = await resultWithin(timeout, done, undefined);
   if (report === undefined) {
     const fix = `run "toolherd auth ${server}" again: it goes on with the same address`;
     const type = 'MCPTimeoutError';

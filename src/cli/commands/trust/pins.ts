@@ -1,9 +1,8 @@
 import type { PinReport, ServerPins, ToolPin } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { elapsedSince } from '../../core/duration.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { printError } from '../../core/report-error.js';
-import { withTimeout } from '../../core/timeout.js';
 import { escapeInvisible, singleLine } from '../../ui/text.js';
 import { pinDiff } from './pin-diff.js';
 
@@ -36,7 +35,7 @@ Invisible characters are shown by their numbers, as \\u{202e}.`,
   async run(call) {
     const { args, options, output } = call;
     const fleet = await call.fleet();
-    const shown = await withTimeout(call, fleet.pins({ server: args.server }));
+    const shown = await fleet.pins({ server: args.server });
     const waiting = shown.servers.filter((server) => hashesOf(server).length > 0);
     output.print(describe(shown, Date.now()));
     if (!options.accept || waiting.length === 0) {
@@ -54,7 +53,7 @@ Invisible characters are shown by their numbers, as \\u{202e}.`,
     for (const server of shown.servers) {
       // by their hashes, so that only the shown definitions are accepted
       const params = { server: server.server, accept: true, hashes: hashesOf(server) };
-      const done = isWaiting.has(server.server) ? await withTimeout(call, fleet.pins(params)) : undefined;
+      const done = isWaiting.has(server.server) ? await fleet.pins(params) : undefined;
       report.servers.push(...(done?.servers ?? [server]));
       report.accepted.push(...(done?.accepted ?? []));
     }

@@ -31,12 +31,18 @@ case "$*" in
 esac
 `;
 
-function begin({ systemctl = SYSTEMCTL }: { systemctl?: string | undefined } = {}) {
-  const home = makeFolder({ 'bin/systemctl': systemctl });
+function begin({
+  systemctl = SYSTEMCTL,
+  folder = '',
+}: {
+  systemctl?: string | undefined;
+  folder?: string;
+} = {}) {
+  const home = join(makeFolder({ [join(folder, 'bin/systemctl')]: systemctl }), folder);
   const file = join(home, '.config/systemd/user/toolherd.service');
   if (systemctl !== '') chmodSync(join(home, 'bin', 'systemctl'), 0o755);
   const run = async (...args: string[]) => {
-    const env = { TOOLHERD_HOME: '', PATH: join(home, 'bin') };
+    const env = { TOOLHERD_HOME: '', PATH: join(home, 'bin'), HOME: home };
     const { status, stdout, stderr } = await toolherd(['service', ...args], { cwd: home, env });
     const told = (text: string) =>
       text.replaceAll(home, '$').replaceAll(process.execPath, 'NODE').replaceAll(COMMAND, 'MAIN');
@@ -76,6 +82,17 @@ systemctl --user enable --now toolherd.service
       stderr: '',
     });
     expect([existsSync(file), existsSync(join(home, 'told'))]).toEqual([false, false]);
+  });
+
+  it('uninstall --dry-run prints commands that can be pasted, whatever the path', async () => {
+    const { run } = begin({ folder: 'my home' });
+    expect((await run('install')).status).toBe(0);
+    expect((await run('uninstall', '--dry-run')).stdout).toBe(
+      `systemctl --user disable --now toolherd.service
+rm '$/.config/systemd/user/toolherd.service'
+systemctl --user daemon-reload
+`,
+    );
   });
 
   it('install, status and uninstall', async () => {

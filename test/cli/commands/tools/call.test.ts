@@ -198,6 +198,16 @@ describe('toolherd call', () => {
     expect([json.status, JSON.parse(json.stdout).result.success]).toEqual([1, true]);
   });
 
+  it('a temporary folder that cannot be made is the same failure', async () => {
+    const herd = await startHerd(config([server('content', 'content.mjs')]));
+    const env = { ...herd.home.environment, TMPDIR: herd.home.configFile };
+    const outcome = await toolherd(['call', 'content.everything'], { cwd: herd.home.folder, env });
+    expect(outcome).toMatchObject({ status: 1, stdout: 'first\nsecond\n' });
+    expect(outcome.stderr).toMatch(
+      /^error: UsageError: .*ENOTDIR.*\n {2}why: the tool has run.*\n {2}fix: .*--out/,
+    );
+  });
+
   it('on a terminal progress is a bar, taken away before the answer', async () => {
     const herd = await startHerd(config([server('good', 'good.mjs')]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };
