@@ -16,7 +16,7 @@ try {
   const sum = await fleet.call('everything', 'get-sum', { a: 2, b: 3 });
   console.log(sum.text());
 
-  // whatever goes wrong is a result too
+  // a call that fails is a result too
   const wrong = await fleet.call('everything', 'get-sun', { a: 2, b: 3 });
   console.log(`${wrong.error?.type}: ${wrong.error?.fix}`);
 

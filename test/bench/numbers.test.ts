@@ -16,7 +16,7 @@ test('a quantile is a value of the list: the nearest rank', () => {
   expect(quantile([7], 0.99)).toBe(7);
 });
 
-test('a list is not sorted under the hands of whoever gave it', () => {
+test('the caller’s list is not changed', () => {
   const list = [3, 1, 2];
   median(list);
   quantile(list, 0.5);

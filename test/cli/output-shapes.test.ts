@@ -108,7 +108,7 @@ describe('what the commands print', () => {
       text += `$ toolherd ${args.join(' ')}\n${normal(stdout)}${normal(stderr).replaceAll(/^(?=.)/gm, '! ')}`;
       text += status === 0 ? '\n' : `(exit ${status})\n\n`;
     }
-    await expect(text).toMatchFileSnapshot('golden/verbs.txt');
+    await expect(text).toMatchFileSnapshot('golden/commands.txt');
   }, 60_000);
 
   it('for scripts: every command by its schema, and a failure by that of failures', async () => {
@@ -131,7 +131,7 @@ describe('what the commands print', () => {
     expect(Object.keys(COMMANDS).filter((command) => !known.includes(command))).toEqual([]);
   });
 
-  it('what goes on and on is a line of JSON each: events and logs -f', async () => {
+  it('endless output is one line of JSON for each entry: events and logs -f', async () => {
     const { home, run } = stage();
     await run(['up']);
     const child = spawn(process.execPath, [COMMAND, 'events', '--json'], {

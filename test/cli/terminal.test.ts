@@ -179,15 +179,15 @@ describe('the output', () => {
   const shell = (line: string) =>
     spawnSync('/bin/sh', ['-c', line, 'sh', process.execPath, COMMAND], { encoding: 'utf8' });
 
-  it('a folder that is gone is said as that', () => {
+  it('a deleted current folder gets an error that says so', () => {
     const { status, stderr } = shell('d=$(mktemp -d); cd "$d"; rmdir "$d"; "$1" "$2" status');
     expect([status, stderr]).toEqual([
       2,
-      expect.stringMatching(/^error: UsageError: the folder .* is gone\n {2}fix: /),
+      expect.stringMatching(/^error: UsageError: the current directory no longer exists\n {2}fix: /),
     ]);
   });
 
-  it('somebody who stops reading it is no fault', () => {
+  it('a reader that closes the pipe is no error', () => {
     expect(shell('("$1" "$2" help; echo "status $?" >&2) | true').stderr).toBe('status 0\n');
   });
 
@@ -209,7 +209,7 @@ describe('what could not be had', () => {
     url: 'http://127.0.0.1:1/mcp',
   };
 
-  it('is not told as nothing: why a server has no tools is said, and a script sees it', async () => {
+  it('is not shown as an empty list: the output and the JSON say why a server has no tools', async () => {
     const home = makeHome(
       config([away, server('good', 'good.mjs'), server('off', 'good.mjs', { enabled: false })]),
     );

@@ -104,7 +104,7 @@ describe('the audit file', () => {
     ]);
   });
 
-  test.runIf(existsSync('/dev/full'))("C4: a full disk is nobody's trouble but the records'", () => {
+  test.runIf(existsSync('/dev/full'))('C4: a full disk loses records and nothing else', () => {
     const audit = new AuditFile({ path: '/dev/full', maxBytes: 1000, warn: () => undefined });
     for (let count = 0; count < 100; count += 1) audit.add('"a record that is not kept"');
     audit.close();

@@ -74,7 +74,11 @@ export const GLOBAL_OPTIONS = {
     label: 'FILE',
     about: 'another global config than ~/.config/toolherd/config.yaml',
   },
-  agent: { type: 'string', label: 'FILE', about: 'an agent.yaml; default: the nearest one upward of here' },
+  agent: {
+    type: 'string',
+    label: 'FILE',
+    about: 'agent.yaml to use (default: the nearest, here or above)',
+  },
   socket: { type: 'string', label: 'PATH', about: "another daemon's socket" },
   timeout: { type: 'duration', about: 'give up after this time' },
   quiet: { type: 'boolean', short: 'q', about: 'only data and errors' },

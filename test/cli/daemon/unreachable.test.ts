@@ -72,7 +72,7 @@ describe('what cannot be reached', () => {
     expect(stderr).toMatch(/^error: MCPTimeoutError: not done within 300ms\n/);
   });
 
-  it('a daemon that has said that it goes is gone when down returns', async () => {
+  it('a daemon that announced its end has exited when down returns', async () => {
     const home = makeHome(config([]));
     const server = await standIn(home, VERSION);
     const heard: string[] = [];

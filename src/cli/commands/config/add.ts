@@ -14,10 +14,11 @@ export const command = defineCommand({
   name: 'add',
   summary: 'Adds a server to the nearest agent.yaml, or with -g to the global config.',
   details: `The server comes from the registry, or runs a command (-- COMMAND ARG…), or is
-reached at a URL (--url).
+reached at a URL (--url). COMMAND is npx, uvx, docker, or one of
+security.allowed_commands in the global config.
 If there is no agent.yaml, a new one is written here.
 Comments and order of the file stay as they are.
-A running daemon takes the server up at once.
+A running daemon adds the server at once.
 A variable that the server needs is written as \${NAME}: the daemon fills it in
 from its environment.
 --env writes another value, which may have variables too.
@@ -53,22 +54,22 @@ If another server of the registry has the same short name, use --name.`,
     badConfig: 'the file or the entry is wrong',
   },
   ownTimeout: true,
-  async run(call) {
-    const { args, options, output, passthrough } = call;
-    const target = chosenFile(call, options.global);
+  async run(context) {
+    const { args, options, output, passthrough } = context;
+    const target = chosenFile(context, options.global);
     const { url, transport, env } = options;
     const source = { name: args.name, command: passthrough, url, transport, env, shortName: options.name };
-    const fresh = await newEntry(call, target, source);
+    const fresh = await newEntry(context, target, source);
     const { entry, registryName, version, warnings } = fresh;
     const dryRun = options['dry-run'];
-    const unset = unsetNeeds(call, fresh);
+    const unset = unsetNeeds(context, fresh);
     const edited = await editConfigFile(
-      call,
+      context,
       target,
       (text) => planInsert(text, target, fresh, (words) => void warnings.push(words), output.note),
       { dryRun, tell: true },
     );
-    warnings.push(...overrides(call, target, entry.name));
+    warnings.push(...overrides(context, target, entry.name));
     const diff = fileDiff(target.file, edited.before, edited.after);
     output.json({
       ok: true,
@@ -81,7 +82,7 @@ If another server of the registry has the same short name, use --name.`,
       diff,
       needs: fresh.needs.map((need) => ({
         ...requirementJson(need),
-        set: !unset.includes(need) && isSet(call, fresh, need.name),
+        set: !unset.includes(need) && isSet(context, fresh, need.name),
       })),
       allowed: edited.isAllowed,
       warnings,
@@ -97,9 +98,13 @@ If another server of the registry has the same short name, use --name.`,
         `set them where the daemon is started, then: toolherd up --replace; until then ${meanwhile}`,
       );
     }
-    const taken = fresh.needs.filter(({ name }) => isTaken(call, fresh, name));
+    const taken = fresh.needs.filter(({ name }) => isTaken(context, fresh, name));
     if (taken.length > 0)
-      output.note(singleLine(`it is given what is set as: ${taken.map(({ name }) => name).join(', ')}`));
+      output.note(
+        singleLine(
+          `these variables are set and are passed to it: ${taken.map(({ name }) => name).join(', ')}`,
+        ),
+      );
     if (!edited.isAllowed)
       output.note(
         `the file is not allowed to run yet: read it, then: toolherd allow ${shellWord(target.file)}`,
@@ -131,5 +136,5 @@ function isTaken({ environment }: CommandContext, fresh: NewEntry, name: string)
 function overrides(context: CommandContext, target: ConfigFile, name: string): string[] {
   if (target.scope === 'global' || entriesIn(globalFile(context)).every((entry) => entry.name !== name))
     return [];
-  return [`here it takes the place of '${name}' in the global config`];
+  return [`in this project it overrides '${name}' of the global config`];
 }

@@ -48,7 +48,7 @@ export async function newEntry(
     throw new UsageError('a server has a command or a url, not both', 'leave one of them out');
   }
   if (source.shortName !== undefined)
-    throw new UsageError('--name is for servers of the registry', 'NAME is the name');
+    throw new UsageError('--name is for servers of the registry', 'leave --name out: NAME is the short name');
   const fields =
     command === undefined
       ? remoteFields(String(url), transport)
@@ -86,7 +86,7 @@ function deprecation({ name, status, statusMessage }: RegistryServer): string[] 
 /** A user should know of such rights before the container runs, not from the file afterwards. */
 function hostAccess({ command, args = [] }: { command?: string; args?: string[] }): string[] {
   const words = command === 'docker' ? dockerHostAccess(args) : [];
-  return words.length === 0 ? [] : [`its container gets at this machine: ${words.join(', ')}`];
+  return words.length === 0 ? [] : [`its container gets access to the host: ${words.join(', ')}`];
 }
 
 const isPlain = (value: string | undefined) => value !== undefined && !value.includes('${');
@@ -118,9 +118,9 @@ function commandFields(
   transport: string | undefined,
   folder: string,
 ): Record<string, unknown> {
-  if (command === undefined) throw new UsageError('there is no command behind --', 'write -- COMMAND ARGS…');
+  if (command === undefined) throw new UsageError('no command after --', 'write -- COMMAND ARGS…');
   if (![undefined, 'stdio'].includes(transport)) {
-    throw new UsageError('a command is spoken to over stdio', 'leave --transport out');
+    throw new UsageError('a command uses stdio', 'leave --transport out');
   }
   // relative paths are meant from this folder, and would be read from that of the file
   const isElsewhere = resolve(context.cwd) !== folder;

@@ -69,9 +69,9 @@ function isThere(
   const what = registryName ?? existing.name;
   const as = registryName !== undefined && existing.name !== undefined ? ` as '${existing.name}'` : '';
   const flag = scope === 'global' ? ' -g' : '';
-  return new DuplicateError(`'${what}' is there already${as}`, {
+  return new DuplicateError(`'${what}' is already in the file${as}`, {
     why: `${file}:${existing.line} has it; nothing was written`,
-    fix: `to have it anew: toolherd remove ${shellWord(existing.name ?? what ?? '')}${flag}`,
+    fix: `to replace it, first: toolherd remove ${shellWord(existing.name ?? what ?? '')}${flag}`,
   });
 }
 

@@ -18,9 +18,9 @@ export const command = defineCommand({
   },
   examples: ['toolherd list', 'toolherd list --all', "toolherd list -g --json | jq -r '.servers[].name'"],
   exits: { ok: 'ok', badConfig: 'a file is wrong' },
-  async run(call) {
-    const { options, output } = call;
-    const rows = chosenFiles(call, options).flatMap((file) => rowsOf(call, file));
+  async run(context) {
+    const { options, output } = context;
+    const rows = chosenFiles(context, options).flatMap((file) => rowsOf(context, file));
     const locals = new Set(rows.flatMap(({ scope, name }) => (scope === 'local' ? [name] : [])));
     const servers = rows.map((row) => ({
       ...row,

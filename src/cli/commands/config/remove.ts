@@ -26,19 +26,19 @@ Comments and order of the file stay as they are.`,
     'toolherd remove memory --dry-run',
   ],
   exits: { ok: 'ok', notFound: 'the file has no such server', badConfig: 'the file is wrong' },
-  async run(call) {
-    const { args, options, output } = call;
+  async run(context) {
+    const { args, options, output } = context;
     const { name } = args;
-    const target = chosenFile(call, options.global);
+    const target = chosenFile(context, options.global);
     const dryRun = options['dry-run'];
     let removed: FoundEntry | undefined;
     const cut = (text: string): TextEdit => {
-      removed = findEntry(call, ourEntries(text, target), target, name);
+      removed = findEntry(context, ourEntries(text, target), target, name);
       return removeEntry(text, target.key, removed.index);
     };
-    const edited = await editConfigFile(call, target, cut, { dryRun, tell: true });
+    const edited = await editConfigFile(context, target, cut, { dryRun, tell: true });
     const diff = fileDiff(target.file, edited.before, edited.after);
-    const state = stateOf(call, { name: removed?.name, registryName: removed?.registryName });
+    const state = stateOf(context, { name: removed?.name, registryName: removed?.registryName });
     output.json({
       ok: true,
       name: removed?.name ?? null,

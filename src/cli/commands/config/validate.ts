@@ -44,18 +44,18 @@ The files need not be allowed.`,
   args: { files: { label: 'FILE', optional: true, many: true } },
   examples: ['toolherd validate', 'toolherd validate agent.yaml', 'toolherd validate source.json --json'],
   exits: { ok: 'the files are good', badConfig: 'a file is wrong' },
-  async run(call) {
-    const named = call.args.files.map((file) => ({ file: resolve(call.cwd, file), kind: undefined }));
-    const missing = await missingInDaemon(call);
+  async run(context) {
+    const named = context.args.files.map((file) => ({ file: resolve(context.cwd, file), kind: undefined }));
+    const missing = await missingInDaemon(context);
     const reports: FileReport[] = [];
-    for (const { file, kind } of named.length > 0 ? named : defaultFiles(call)) {
-      reports.push(markMissing(await check(call, file, kind), missing));
+    for (const { file, kind } of named.length > 0 ? named : defaultFiles(context)) {
+      reports.push(markMissing(await check(context, file, kind), missing));
     }
     const ok = reports.every((report) => report.ok);
-    call.output.json({ ok, files: reports });
-    for (const report of reports) show(call, report);
+    context.output.json({ ok, files: reports });
+    for (const report of reports) show(context, report);
     if (reports.length === 0)
-      call.output.print('nothing to check: there is no config.yaml and no agent.yaml');
+      context.output.print('nothing to check: there is no config.yaml and no agent.yaml');
     return ok ? EXIT.ok : EXIT.badConfig;
   },
 });

@@ -29,26 +29,26 @@ runs: "toolherd up", "toolherd call" or a new agent starts one.`,
     notRunning: 'no daemon was running',
     timeout: '--timeout is over',
   },
-  async run(call) {
-    const { options, output } = call;
-    const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
+  async run(context) {
+    const { options, output } = context;
+    const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
     const { daemon } = await fleet.status([]);
     const report = await fleet.shutdown(options.grace).catch(ifEnded);
-    const next = await nextOf(call, daemon.pid);
+    const next = await nextOf(context, daemon.pid);
     const { stopped, killed, attached = 0 } = report ?? { stopped: [], killed: [] };
     output.json({ stopped, killed, attached, next_pid: next === daemon.pid ? null : (next ?? null) });
     if (next === daemon.pid) {
-      printServers(call, report);
+      printServers(context, report);
       printError(output, {
         type: 'AlreadyRunningError',
         message: `the daemon (pid ${daemon.pid}) has stopped its servers, but still has the socket`,
-        fix: `its log says why: ${daemonLog(call.paths.logFolder)}; end it with: kill ${daemon.pid}`,
+        fix: `its log says why: ${daemonLog(context.paths.logFolder)}; end it with: kill ${daemon.pid}`,
       });
       return EXIT.failed;
     }
     if (report === undefined)
       output.print(`the daemon (pid ${daemon.pid}) was ending already, and has ended`);
-    printServers(call, report);
+    printServers(context, report);
     if (next !== undefined) {
       printError(output, {
         type: 'AlreadyRunningError',

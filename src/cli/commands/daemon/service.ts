@@ -25,12 +25,12 @@ itself has none.`,
   options: { 'dry-run': { type: 'boolean', about: 'show the file and the commands, change nothing' } },
   examples: ['toolherd service install --dry-run', 'toolherd service install', 'toolherd service status'],
   exits: { ok: 'ok', failed: 'the system refused', notRunning: 'status: the service does not run' },
-  async run(call) {
-    const { args, options } = call;
-    const service = serviceOf(call);
-    if (args.action === 'status') return status(call, service);
+  async run(context) {
+    const { args, options } = context;
+    const service = serviceOf(context);
+    if (args.action === 'status') return status(context, service);
     const change = args.action === 'install' ? install : uninstall;
-    return change(call, service, options['dry-run']);
+    return change(context, service, options['dry-run']);
   },
 });
 
@@ -118,7 +118,7 @@ async function status(context: CommandContext, service: Service): Promise<number
   context.output.print(`${state}: ${file}`);
   if (isCurrent === false) {
     context.output.note(
-      'it is not what this command would write now (PATH?); renew it with: toolherd service install',
+      'the installed file is out of date (PATH changed?); update it with: toolherd service install',
     );
   }
   return isActive ? EXIT.ok : EXIT.notRunning;

@@ -12,17 +12,17 @@ import { entryProblems } from '../servers/status-table.js';
 export const command = defineCommand({
   name: 'up',
   summary: 'Starts the daemon in the background, and returns when its socket serves.',
-  details: `If a daemon is ending, it waits for that, at most 60 s or --timeout, and then
+  details: `If the old daemon is shutting down, up waits for it (60 s, or --timeout), and then
 starts a new one.
 
 With --replace the new daemon has the environment of this command.
 Attached agents wait for it.
-If the config is bad, the old daemon goes on.
+If the config is bad, the old daemon keeps running.
 
 With --foreground this process is the daemon.
 Ctrl-C, SIGTERM and the end of its terminal stop its servers and end it with
 status 0. SIGHUP reads the config again.
-A second signal, a second or more later, ends it at once with status 130; a
+Another signal, at least one second later, ends it at once with status 130; a
 watchdog kills its servers within seconds.
 Output that is not read is dropped; the log files have all lines.`,
   options: {
@@ -37,19 +37,23 @@ Output that is not read is dropped; the log files have all lines.`,
     timeout: '--timeout is over',
   },
   ownTimeout: true,
-  async run(call) {
-    const { foreground, replace } = call.options;
+  async run(context) {
+    const { foreground, replace } = context.options;
     if (foreground) {
-      if (replace) checkOutsideServers(call);
-      const running = replace ? undefined : await findDaemon(call);
-      return running === undefined ? becomeDaemon(call, replace) : alreadyRunning(call, running);
+      if (replace) checkOutsideServers(context);
+      const running = replace ? undefined : await findDaemon(context);
+      return running === undefined ? becomeDaemon(context, replace) : alreadyRunning(context, running);
     }
-    const outcome = replace ? { started: await startDaemon(call, { replace }) } : await ensureDaemon(call);
-    if ('found' in outcome) return alreadyRunning(call, outcome.found);
+    const outcome = replace
+      ? { started: await startDaemon(context, { replace }) }
+      : await ensureDaemon(context);
+    if ('found' in outcome) return alreadyRunning(context, outcome.found);
     const { pid, servers } = outcome.started;
-    const misconfigured = await misconfiguredIn(call);
-    call.output.json({ already_running: false, pid, servers, ...misconfigured });
-    call.output.print(`running (pid ${pid}), ${servers} ${servers === 1 ? 'server' : 'servers'} configured`);
+    const misconfigured = await misconfiguredIn(context);
+    context.output.json({ already_running: false, pid, servers, ...misconfigured });
+    context.output.print(
+      `running (pid ${pid}), ${servers} ${servers === 1 ? 'server' : 'servers'} configured`,
+    );
     return EXIT.ok;
   },
 });

@@ -24,9 +24,9 @@ Completion starts nothing.`,
     ['toolherd completion fish | source', 'in ~/.config/fish/config.fish'],
   ],
   ownTimeout: true,
-  async run(call) {
-    const { args, options, output, passthrough } = call;
-    if (options.at !== undefined) return complete(call, passthrough ?? [], options.at);
+  async run(context) {
+    const { args, options, output, passthrough } = context;
+    if (options.at !== undefined) return complete(context, passthrough ?? [], options.at);
     const shell = args.shell!;
     const script = SCRIPTS[shell];
     if (!output.isJson) output.printRaw(script);

@@ -30,12 +30,12 @@ TOOLHERD_REGISTRY or daemon.registry names another registry.`,
     timeout: '--timeout is over',
   },
   ownTimeout: true,
-  async run(call) {
-    const { args, options, output } = call;
+  async run(context) {
+    const { args, options, output } = context;
     const query = args.query ?? '';
-    const found = await registryOf(call).search(query, options.limit, options.cursor);
-    noteOffline(call, found);
-    for (const problem of found.skipped) output.note(`warning: left out, it makes no sense: ${problem}`);
+    const found = await registryOf(context).search(query, options.limit, options.cursor);
+    noteOffline(context, found);
+    for (const problem of found.skipped) output.note(`warning: skipped an invalid entry: ${problem}`);
     const { servers, nextCursor, skipped, cachedAt } = found;
     output.json({
       servers: servers.map((server) => ({ ...summaryJson(server), by: waysOf(server) })),

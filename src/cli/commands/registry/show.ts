@@ -27,13 +27,13 @@ export const command = defineCommand({
     timeout: '--timeout is over',
   },
   ownTimeout: true,
-  async run(call) {
-    const { name, version } = parseName(call.args.name);
-    const found = await findServer(registryOf(call), name, version);
-    noteOffline(call, found);
+  async run(context) {
+    const { name, version } = parseName(context.args.name);
+    const found = await findServer(registryOf(context), name, version);
+    noteOffline(context, found);
     const { server, cachedAt } = found;
     const ways = installOptions(server);
-    call.output.json({
+    context.output.json({
       server: {
         ...summaryJson(server),
         repository: server.repository ?? null,
@@ -42,9 +42,9 @@ export const command = defineCommand({
       },
       cached_at: cachedAt ?? null,
     });
-    call.output.print([...aboutLines(server), ...ways.flatMap(wayLines)].join('\n'));
+    context.output.print([...aboutLines(server), ...ways.flatMap(wayLines)].join('\n'));
     if (server.status !== 'deleted' && ways.some(isInstallable)) {
-      call.output.note(
+      context.output.note(
         `add it: toolherd add ${shellWord(version === undefined ? server.name : `${server.name}@${version}`)}`,
       );
     }

@@ -18,9 +18,9 @@ export const command = defineCommand({
     'toolherd inspect memory --chart mermaid',
   ],
   exits: { ok: 'ok', notFound: 'no such server', timeout: '--timeout is over' },
-  async run(call) {
-    const { args, options, output } = call;
-    const fleet = await call.fleet();
+  async run(context) {
+    const { args, options, output } = context;
+    const fleet = await context.fleet();
     const inspection = await fleet.inspect(args.server);
     if (options.chart !== undefined) {
       const chart = await drawServer(options.chart, inspection.snapshot.server);

@@ -14,11 +14,11 @@ export const command = defineCommand({
   summary: 'Shows what servers wrote to stderr, and what toolherd logged about them.',
   details: `Without SERVER it shows the log of the daemon; with -f, of all servers.
 It reads the log files, so it also works while no daemon runs.
-With -f it goes on with every new line until the daemon ends.
+With -f it also prints every new line, until the daemon ends.
 With -f and --json each entry is one line.`,
   args: { servers: { label: 'SERVER', optional: true, many: true, complete: 'any server' } },
   options: {
-    follow: { type: 'boolean', short: 'f', about: 'go on with every new line' },
+    follow: { type: 'boolean', short: 'f', about: 'also print every new line' },
     lines: { type: 'integer', short: 'n', min: 1, default: 50, about: 'how many entries (default: 50)' },
     since: { type: 'duration', label: '10m', about: 'only entries that are not older' },
     level: {
@@ -42,8 +42,8 @@ With -f and --json each entry is one line.`,
     interrupted: 'with -f: interrupted',
   },
   ownTimeout: true,
-  async run(call) {
-    const { args, options } = call;
+  async run(context) {
+    const { args, options } = context;
     const wanted: Wanted = {
       servers: args.servers,
       follow: options.follow,
@@ -52,15 +52,15 @@ With -f and --json each entry is one line.`,
       level: options.level,
     };
     if (!options.follow) {
-      const entries = await readEntries(call, wanted);
-      call.output.json({ entries });
-      for (const entry of entries) print(call, wanted, entry);
+      const entries = await readEntries(context, wanted);
+      context.output.json({ entries });
+      for (const entry of entries) print(context, wanted, entry);
       return EXIT.ok;
     }
-    return follow(call, async (fleet) => {
+    return follow(context, async (fleet) => {
       const show = (entry: LogEntry) => {
-        call.output.jsonLine({ ...entry });
-        print(call, wanted, entry);
+        context.output.jsonLine({ ...entry });
+        print(context, wanted, entry);
       };
       // it subscribes before it reads: entries in between are kept
       let early: LogEntry[] | undefined = [];
@@ -71,8 +71,8 @@ With -f and --json each entry is one line.`,
         if (early === undefined) show(entry);
         else early.push(entry);
       });
-      await noteOthers(call, wanted, fleet);
-      const entries = await readEntries(call, wanted);
+      await noteOthers(context, wanted, fleet);
+      const entries = await readEntries(context, wanted);
       const last = entries.at(-1)?.time ?? '';
       for (const entry of [...entries, ...early.filter(({ time }) => time > last)]) show(entry);
       early = undefined;

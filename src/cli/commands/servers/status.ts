@@ -48,27 +48,27 @@ Details:
     timeout: '--timeout is over',
   },
   ownTimeout: true,
-  async run(call) {
-    const { args, options, output } = call;
+  async run(context) {
+    const { args, options, output } = context;
     const names = args.servers.length === 0 ? undefined : args.servers;
     if (options.watch) {
       if (options.wait)
         throw new UsageError('--watch does not end, so there is nothing to wait for', 'leave out --wait');
-      return loadBundle<typeof import('./watch.js')>('watch').watch(call, names);
+      return loadBundle<typeof import('./watch.js')>('watch').watch(context, names);
     }
     // in a project, servers of other agents count only where they are named
     const counts = ({ other_view }: ServerStatus) =>
-      other_view !== true || names !== undefined || agentFileOf(call) === undefined;
+      other_view !== true || names !== undefined || agentFileOf(context) === undefined;
     let lose = () => {};
     const lost = new Promise<void>((resolve) => {
       lose = resolve;
     });
-    const fleet = await call.fleet({ autostart: false, viewMode: 'if allowed', onLost: lose });
+    const fleet = await context.fleet({ autostart: false, viewMode: 'if allowed', onLost: lose });
     const look = async () => (await fleet.status(names)).servers.filter(counts);
-    if (options.wait) await limitByTimeoutOption(call, untilSettled(fleet, look, lost));
-    const { servers, daemon } = await limitByTimeoutOption(call, fleet.status(names));
+    if (options.wait) await limitByTimeoutOption(context, untilSettled(fleet, look, lost));
+    const { servers, daemon } = await limitByTimeoutOption(context, fleet.status(names));
     output.json({ servers, daemon });
-    output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
+    output.print(statusTable(servers, Date.now(), output.columns, context.environment), paintStates);
     if (daemon.closing) output.note(`warning: the daemon (pid ${daemon.pid}) is ending`);
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);

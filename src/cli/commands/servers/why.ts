@@ -8,13 +8,13 @@ export const command = defineCommand({
   args: { server: { complete: 'any server' } },
   examples: ['toolherd why github', ['toolherd why github -v', 'every step of its statecharts']],
   exits: { ok: 'ok', notFound: 'no such server', timeout: '--timeout is over' },
-  async run(call) {
-    const { args, globals, output } = call;
-    const fleet = await call.fleet();
+  async run(context) {
+    const { args, globals, output } = context;
+    const fleet = await context.fleet();
     const inspection = await fleet.inspect(args.server);
     const { status, snapshot, journal } = inspection;
     output.json({ server: args.server, status, snapshot, journal });
-    output.print(explainServer(inspection, Date.now(), globals.verbose, call.environment));
+    output.print(explainServer(inspection, Date.now(), globals.verbose, context.environment));
     return EXIT.ok;
   },
 });

@@ -21,7 +21,10 @@ No call waits for another.`,
     'toolherd call-many mirrors.json --first',
     ['toolherd call-many calls.json --json', 'results in the order of the calls'],
   ],
-  exits: { ok: 'all calls succeeded; with --first: one did', failed: 'otherwise' },
+  exits: {
+    ok: 'all calls succeeded; with --first: one did',
+    failed: 'a call failed; with --first: all of them',
+  },
   ownTimeout: true,
   async run(context) {
     const { args, options, globals, output } = context;

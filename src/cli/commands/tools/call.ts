@@ -47,17 +47,20 @@ Images, sound and other binary content are saved to files; stderr says where.`,
     timeout: '--timeout is over',
   },
   ownTimeout: true,
-  async run(call) {
-    const { args, options, globals, output } = call;
-    const whole = options.args === '-' ? readInput(call, '-') : options.args;
-    const fleet = await call.fleet();
-    const { server, tool, schema } = await limitByTimeoutOption(call, findTool(call, fleet, args.target));
+  async run(context) {
+    const { args, options, globals, output } = context;
+    const whole = options.args === '-' ? readInput(context, '-') : options.args;
+    const fleet = await context.fleet();
+    const { server, tool, schema } = await limitByTimeoutOption(
+      context,
+      findTool(context, fleet, args.target),
+    );
     const given = parseArguments(args.words, whole, schema);
     for (const oddity of checkArguments(tool, schema, given)) output.note(`warning: ${oddity}`);
     const params = { server, tool, arguments: given, timeout_ms: globals.timeout };
     const onProgress = (progress: Record<string, unknown>) => output.progress(progressBar(progress));
-    const result = await showStartProgress(call, fleet, server, fleet.call(params, { onProgress }));
-    const isShown = show(call, result, options);
+    const result = await showStartProgress(context, fleet, server, fleet.call(params, { onProgress }));
+    const isShown = show(context, result, options);
     const status = await statusOf(result, fleet);
     return isShown || status !== EXIT.ok ? status : EXIT.failed;
   },

@@ -34,7 +34,8 @@ export function warnAboutBadDefinitions(
   }
   const cached = new Set(entries.filter((entry) => entry.cached === true).map(({ server }) => server));
   for (const { server } of missing) cached.delete(server);
-  if (cached.size > 0) output.note(`(as last seen: ${[...cached].join(', ')}; --refresh starts and asks)`);
+  if (cached.size > 0)
+    output.note(`(cached lists of ${[...cached].join(', ')}; --refresh starts them and asks again)`);
 }
 
 /**

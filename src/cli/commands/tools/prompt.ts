@@ -25,12 +25,12 @@ export const command = defineCommand({
     timeout: '--timeout is over',
   },
   ownTimeout: true,
-  async run(call) {
-    const { args, globals } = call;
+  async run(context) {
+    const { args, globals } = context;
     const given = args.words.length === 0 ? undefined : parseArguments(args.words, undefined, undefined);
-    const fleet = await call.fleet();
+    const fleet = await context.fleet();
     const { server, name } = await findTarget(fleet, args.target, 'prompt');
-    show(call, await fleet.prompt({ server, name, arguments: given, timeout_ms: globals.timeout }));
+    show(context, await fleet.prompt({ server, name, arguments: given, timeout_ms: globals.timeout }));
     return EXIT.ok;
   },
 });
@@ -50,5 +50,5 @@ function show({ output }: CommandContext, result: McpResult): void {
     if (typeof content?.text === 'string') output.printRaw(`${content.text}\n`);
     else output.note(singleLine(`(${String(content?.type)} content; see --json)`));
   }
-  if (messages.length === 0) output.note('it is empty');
+  if (messages.length === 0) output.note('the prompt has no messages');
 }

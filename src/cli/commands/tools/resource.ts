@@ -21,14 +21,14 @@ only its size and type.`,
     timeout: '--timeout is over',
   },
   ownTimeout: true,
-  async run(call) {
-    const { args, globals, output } = call;
-    const fleet = await call.fleet();
+  async run(context) {
+    const { args, globals, output } = context;
+    const fleet = await context.fleet();
     const result = await fleet.resource({ server: args.server, uri: args.uri, timeout_ms: globals.timeout });
     output.json({ result });
     const contents = Array.isArray(result.contents) ? (result.contents as (Content | null)[]) : [];
-    for (const content of contents) show(call, content ?? {});
-    if (contents.length === 0) output.note('it is empty');
+    for (const content of contents) show(context, content ?? {});
+    if (contents.length === 0) output.note('the resource is empty');
     return EXIT.ok;
   },
 });
@@ -47,6 +47,6 @@ function show({ output }: CommandContext, { uri, mimeType, text, blob }: Content
     const about = singleLine(
       `${String(uri)}: ${bytes.length} bytes of ${String(mimeType ?? 'unknown type')}`,
     );
-    output.printBytes(bytes, `${about}; to have them, send the output to a file`);
+    output.printBytes(bytes, `${about}; redirect the output to a file to get them`);
   } else output.note(singleLine(`(${String(uri)} has neither text nor bytes; see --json)`));
 }

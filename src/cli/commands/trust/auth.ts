@@ -39,22 +39,22 @@ toolherd renews them before they expire.`,
     timeout: 'not authorised in time (--timeout, at most 5m)',
   },
   ownTimeout: true,
-  async run(call) {
-    const { args, options, output } = call;
+  async run(context) {
+    const { args, options, output } = context;
     const { server } = args;
     if (options['client-secret-stdin'] && options['client-id'] === undefined) {
       throw new UsageError('a client secret needs its client id');
     }
-    const fleet = await call.fleet();
+    const fleet = await context.fleet();
     if (options.logout) {
       const report = await fleet.logout(server);
       output.json({ ...report });
-      output.print(report.forgotten ? `forgotten: ${server}` : `nothing was known of ${server}`);
+      output.print(report.forgotten ? `forgotten: ${server}` : `no tokens are stored for ${server}`);
       return EXIT.ok;
     }
-    const asked = await fleet.authorize({ server, ...clientOf(call, options) });
-    if (asked.authorization_url !== null) show(call, asked.authorization_url, !options['no-browser']);
-    const report = await untilDone(call, fleet, server);
+    const asked = await fleet.authorize({ server, ...clientOf(context, options) });
+    if (asked.authorization_url !== null) show(context, asked.authorization_url, !options['no-browser']);
+    const report = await untilDone(context, fleet, server);
     if (report === undefined) return EXIT.timeout;
     const [status] = (await fleet.status([server])).servers;
     output.json({ ...report, status });
@@ -97,7 +97,7 @@ async function untilDone(
     const fix = `run "toolherd auth ${server}" again: it goes on with the same address`;
     const type = 'MCPTimeoutError';
     output.json({ ok: false, error: { type, message: `${server}: not authorised yet`, fix } });
-    const message = `${server}: nobody has authorised it in ${formatDuration(timeout)}`;
+    const message = `${server}: it was not authorised within ${formatDuration(timeout)}`;
     printError(output, { type, message, fix });
   }
   return report;

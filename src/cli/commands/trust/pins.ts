@@ -32,9 +32,9 @@ Invisible characters are shown by their numbers, as \\u{202e}.`,
     notFound: 'no such server',
     notAllowed: 'you said no',
   },
-  async run(call) {
-    const { args, options, output } = call;
-    const fleet = await call.fleet();
+  async run(context) {
+    const { args, options, output } = context;
+    const fleet = await context.fleet();
     const shown = await fleet.pins({ server: args.server });
     const waiting = shown.servers.filter((server) => hashesOf(server).length > 0);
     output.print(describe(shown, Date.now()));
@@ -43,8 +43,8 @@ Invisible characters are shown by their numbers, as \\u{202e}.`,
       if (options.accept) output.note('there is nothing to accept');
       return EXIT.ok;
     }
-    const isAsked = !options.yes && !output.isJson && call.isInteractive();
-    if (isAsked && !(await call.confirm('Accept this?'))) {
+    const isAsked = !options.yes && !output.isJson && context.isInteractive();
+    if (isAsked && !(await context.confirm('Accept this?'))) {
       output.print('nothing was accepted');
       return EXIT.notAllowed;
     }
@@ -88,7 +88,7 @@ function describeServer({ server, tools, problem }: ServerPins, now: number): st
   const rest = different.length === 0 ? '' : `, ${different.length} to accept`;
   return [
     `${singleLine(server)}: ${count}${rest}`,
-    ...(problem === null ? [] : [`  what was pinned is not known: ${singleLine(problem)}`]),
+    ...(problem === null ? [] : [`  the pins cannot be read: ${singleLine(problem)}`]),
     ...different.flatMap((tool) => describeTool(tool, now)),
   ];
 }

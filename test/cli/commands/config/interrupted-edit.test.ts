@@ -51,7 +51,7 @@ describe('C4: an edit that does not come to its end', () => {
     }
   });
 
-  it('a full disk is told, with the way out, and nothing is left behind: exit 1', async () => {
+  it('a full disk is an error with a fix, and no temporary file stays: exit 1', async () => {
     const { operations } = await edit('full', 0);
     for (const step of ['file.writeFile', 'file.sync', 'rename']) {
       const { status, stderr, scene } = await edit('full', operations.indexOf(step) + 1);

@@ -105,7 +105,7 @@ systemctl --user daemon-reload
     expect(await run('install')).toEqual({
       status: 0,
       stdout: 'installed: $/.config/systemd/user/toolherd.service\n',
-      stderr: 'it runs while you are logged in; always: loginctl enable-linger\n',
+      stderr: 'the service runs only while you are logged in; to keep it running: loginctl enable-linger\n',
     });
     expect((await run('status', '--json')).status).toBe(0);
     writeFileSync(file, 'old');
@@ -150,7 +150,7 @@ systemctl --user daemon-reload
     ]);
   });
 
-  it('another config is taken along; a file of variables that others can read is told of', async () => {
+  it('--config is written into the unit; a service.env that others can read causes a warning', async () => {
     const { run, home, file } = begin();
     mkdirSync(join(home, '.config', 'toolherd'), { recursive: true });
     writeFileSync(join(home, '.config', 'toolherd', 'service.env'), 'TOKEN=x\n', { mode: 0o644 });

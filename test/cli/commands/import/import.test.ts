@@ -45,10 +45,10 @@ cursor  docs    http       new      https://docs.example/mcp
 codex   github  stdio      skipped  npx -y @y/github
 `;
 const REMARKS = `warning: Gemini CLI: $/.gemini/settings.json cannot be read: it is not valid JSON; correct it at $/.gemini/settings.json:1:16
-  cursor github: no home here for the field envFile of Cursor
-  cursor github: set GITHUB_TOKEN (its value stands in $/.cursor/mcp.json, mcpServers.github, env.GITHUB_TOKEN)
+  cursor github: toolherd has no equivalent for the field envFile of Cursor
+  cursor github: set GITHUB_TOKEN (its value is in $/.cursor/mcp.json, mcpServers.github, env.GITHUB_TOKEN)
   cursor github: set GH_HOST
-  cursor github: written with 'enabled: false': take that out when they are set
+  cursor github: written with 'enabled: false'; remove that line when the variables are set
   codex github: skipped: the name is that of a server of cursor; take it with: toolherd import github --from codex --name OTHER
 `;
 
@@ -87,10 +87,10 @@ mcp_servers:
 `);
   });
 
-  it('what is set need not be', async () => {
+  it('a variable that is set needs no instructions', async () => {
     const { run, written } = begin({ '.cursor/mcp.json': CURSOR }, { GITHUB_TOKEN: 'x', GH_HOST: 'y' });
     const { stderr } = await run('--yes');
-    expect(stderr).toBe('  cursor github: no home here for the field envFile of Cursor\n');
+    expect(stderr).toBe('  cursor github: toolherd has no equivalent for the field envFile of Cursor\n');
     expect(written()).not.toContain('enabled');
   });
 
@@ -180,7 +180,7 @@ mcp_servers:
     expect(await results()).toEqual([0, 'skipped', 'skipped']);
   });
 
-  it('a warning stands once in what is told', async () => {
+  it('a warning is printed once', async () => {
     const { run } = begin({
       '.cursor/mcp.json': json({ mcpServers: { n: { command: 'npx', args: ['x'] } } }),
       'home/config.yaml':
@@ -227,7 +227,7 @@ mcp_servers:
     );
   });
 
-  it('another command needs a word of its own, which the config then has, with its comments', async () => {
+  it('a command outside the list needs its own approval; it is added to the config, whose comments stay', async () => {
     const { run, written } = begin({
       '.cursor/mcp.json': json({
         mcpServers: { a: { command: 'node', args: ['a.js'] }, b: { command: 'uvx' } },
@@ -258,7 +258,7 @@ mcp_servers:
     expect(written()).toBe(mine);
   });
 
-  it('with nobody to ask it needs --yes; a client that is not known is named', async () => {
+  it('without a terminal it needs --yes; an unknown client is named in the error', async () => {
     const { run, file } = begin({ '.cursor/mcp.json': CURSOR });
     expect(await run()).toMatchObject({ status: 2, stdout: expect.stringContaining('FROM ') });
     expect(await run('--json')).toMatchObject({ status: 2 });

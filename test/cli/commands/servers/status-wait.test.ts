@@ -60,7 +60,7 @@ it('status --wait also ends where no event tells of the change: of servers of ot
   expect(await command.run(call)).toBe(0);
 });
 
-it('status --wait fails when the daemon goes meanwhile: it tells of no change any more', async () => {
+it('status --wait fails when the daemon ends: no more events come', async () => {
   let isGone = false;
   const fleet = {
     async status() {

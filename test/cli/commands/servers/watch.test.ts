@@ -69,7 +69,7 @@ describe('status --watch elsewhere', () => {
     expect((await closed)[0]).toBe(130);
   });
 
-  it('a daemon that does not answer keeps nobody: a signal ends it, --timeout ends status and why', async () => {
+  it('a silent daemon does not block the command: a signal ends --watch, --timeout ends status and why', async () => {
     const herd = await startHerd(HERD);
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     herd.daemon.kill('SIGSTOP');

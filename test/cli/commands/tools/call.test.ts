@@ -111,7 +111,7 @@ describe('arguments of a tool', () => {
   it('a colon may be in a name and in a value', () => {
     const given = parseArguments(['xml:lang=de', 'xml:n:=1', 'url=http://a:=b'], undefined, undefined);
     expect(given).toEqual({ 'xml:lang': 'de', 'xml:n': 1, url: 'http://a:=b' });
-    expect(() => parseArguments([':=1'], undefined, undefined)).toThrow("':=1' is no argument");
+    expect(() => parseArguments([':=1'], undefined, undefined)).toThrow("':=1' is not an argument");
   });
 });
 

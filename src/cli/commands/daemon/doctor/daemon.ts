@@ -82,7 +82,7 @@ function auditOf({ audit }: FleetStatus['daemon']): Finding[] {
   if (audit === undefined) return [];
   const { file, lost } = audit;
   if (lost === 0) return [ok('audit', file)];
-  const fix = `see that ${dirname(file)} is yours and has room; what was lost stays lost`;
+  const fix = `check that ${dirname(file)} is writable and the disk is not full; lost records cannot be restored`;
   return [warn('audit', `${lost} calls could not be written down in ${file}`, fix)];
 }
 

@@ -16,7 +16,7 @@ export function systemdService(setting: ServiceContext): Service {
     uninstall: [control('disable', '--now', UNIT)],
     forget: [control('daemon-reload')],
     isActive: control('is-active', '--quiet', UNIT),
-    hints: ['it runs while you are logged in; always: loginctl enable-linger'],
+    hints: ['the service runs only while you are logged in; to keep it running: loginctl enable-linger'],
   };
 }
 

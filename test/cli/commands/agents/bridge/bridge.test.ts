@@ -102,7 +102,7 @@ describe('toolherd bridge', () => {
     expect(tools.map(({ name }) => name)).toContain('good__echo');
   });
 
-  it('a client goes on when the daemon was killed: the bridge starts another and says its part again', async () => {
+  it('a client keeps working after the daemon was killed: the bridge starts another daemon and repeats the handshake', async () => {
     const { home, daemon } = await startHerd(HERD);
     const { client } = await attach(home);
     expect(await echo(client, 'before')).toBe('before');
@@ -115,7 +115,7 @@ describe('toolherd bridge', () => {
     home.adopt((JSON.parse(up.stdout) as { daemon: { pid: number } }).daemon.pid);
   });
 
-  it('when the daemon goes, its open questions are taken back, and the next one hears the log level again', async () => {
+  it('when the daemon ends, its open questions are cancelled, and the next daemon gets the log level again', async () => {
     const { home, daemon } = await startHerd(
       config([server('questions', 'questions.mjs'), server('logs', 'logs.mjs')]),
     );

@@ -5,7 +5,7 @@ const line = (message: object) => Buffer.from(JSON.stringify({ jsonrpc: '2.0', .
 const subscribe = (id: number, uri: string) => line({ id, method: 'resources/subscribe', params: { uri } });
 const error = { code: -32002, message: 'no such resource' };
 
-describe('what the next daemon hears again', () => {
+describe('requests that the bridge repeats to the next daemon', () => {
   it('is no subscription that was refused', () => {
     const ledger = new OpenRequests();
     ledger.sent(subscribe(1, 'note://one'));
@@ -18,7 +18,7 @@ describe('what the next daemon hears again', () => {
     expect(ledger.subscribed).toEqual(['note://one']);
   });
 
-  it('is no subscription that its client was told has failed with the daemon', () => {
+  it('do not include a subscription whose client got an error', () => {
     const ledger = new OpenRequests();
     ledger.sent(subscribe(1, 'note://one'));
     ledger.came(line({ id: 1, result: {} }));
