@@ -27,6 +27,7 @@ export const ROOMS: readonly Room[] = [
     inside: [
       ['.', ''],
       ['framing', 'bytes to lines; `RawJson`, a value that is passed on as its bytes'],
+      ['report', 'errors for people and scripts: their text, exit statuses, problems of a config'],
     ],
   },
   {

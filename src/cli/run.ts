@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import { loadBundle } from '../bin/load-bundle.js';
-import { EXIT } from '../shared/exit-codes.js';
 import { didYouMean } from '../shared/near-miss.js';
 import { findPaths } from '../shared/paths.js';
+import { EXIT } from '../shared/report/exit-codes.js';
 import { type Command, type CommandContext, type Globals, UsageError } from './core/command.js';
 import { COMMANDS, SHARED_FILES } from './core/command-names.js';
 import {

@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '../shared/config-problem.js';
+import type { ConfigProblem } from '../shared/report/config-problem.js';
 
 /** What the daemon writes to a pipe, once: that it serves, or why it cannot. */
 export type Readiness = { ready: true; pid: number; servers: number } | { ready: false; error: StartFailure };

@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '../shared/config-problem.js';
+import type { ConfigProblem } from '../shared/report/config-problem.js';
 
 export type { ConfigProblem };
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { dockerHostAccess } from '../../src/cli/commands/config/build-entry.js';
+import { dockerHostAccess } from '../../src/cli/commands/config/new-entry.js';
 import { openRegistry } from '../../src/registry/index.js';
 import { makeFolder } from '../support/folder.js';
 import { stage } from './command.js';

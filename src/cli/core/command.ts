@@ -1,6 +1,6 @@
 import type { Fleet } from '../../fleet/fleet.js';
-import type { EXIT } from '../../shared/exit-codes.js';
 import type { Paths } from '../../shared/paths.js';
+import type { EXIT } from '../../shared/report/exit-codes.js';
 import type { ViewMode } from '../daemon/connect.js';
 import type { Output } from '../ui/output.js';
 import type { CommandName } from './command-names.js';

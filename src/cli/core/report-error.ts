@@ -1,11 +1,11 @@
 import { type ConfigError, formatProblem } from '../../config/parse/problem.js';
 import type { TrustRequiredError, WouldRun } from '../../config/trust/trust.js';
 import type { ConfigProblem } from '../../fleet/fleet.js';
-import { EXIT, exitStatusOf } from '../../shared/exit-codes.js';
-import { type ErrorText, formatError } from '../../shared/format-error.js';
+import { EXIT, exitStatusOf } from '../../shared/report/exit-codes.js';
+import { type ErrorText, formatError } from '../../shared/report/format-error.js';
 import type { Output } from '../ui/output.js';
-import { describeWouldRun, wouldRunJson } from '../ui/trust-preview.js';
-import { type Environment, withCallerVariables } from './daemon-variables.js';
+import { describeWouldRun, wouldRunJson } from '../ui/would-run.js';
+import { type Environment, withCallerVariables } from './config-problems.js';
 
 /** Prints what happened, why, where and how to fix it. Answers with the exit status. */
 export function reportError(error: unknown, output: Output, environment: Environment): number {

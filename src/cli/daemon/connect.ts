@@ -10,7 +10,7 @@ import { shuttingDown } from '../../shared/call-errors.js';
 import { compareVersions } from '../../shared/compare-versions.js';
 import { VERSION } from '../../shared/version.js';
 import type { CommandContext } from '../core/command.js';
-import { agentFileOf } from '../core/config-paths.js';
+import { agentFileOf } from '../core/load-options.js';
 import { limitByTimeoutOption } from '../core/timeout.js';
 
 const CLIENT = { name: 'toolherd', version: VERSION };

@@ -1,5 +1,5 @@
-import type { ConfigProblem } from '../../shared/config-problem.js';
 import { ToolherdError } from '../../shared/errors.js';
+import type { ConfigProblem } from '../../shared/report/config-problem.js';
 
 export type Problem = ConfigProblem;
 export type Path = readonly (string | number)[];

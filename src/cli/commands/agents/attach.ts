@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { attachClient, CLIENTS, formatEntry, type Program, type Scope } from '../../../integrations/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { ownCommand } from '../../daemon/own-command.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';

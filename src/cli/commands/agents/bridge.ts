@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { agentFileOf } from '../../core/config-paths.js';
+import { agentFileOf } from '../../core/load-options.js';
 import { helloWithFallback, openDaemon, socketOf } from '../../daemon/connect.js';
 import { Bridge } from './bridge/bridge.js';
 import { sayHello } from './bridge/hello.js';

@@ -1,14 +1,18 @@
-import { EXIT } from '../../../shared/exit-codes.js';
+import { TRANSPORT_NAMES, TRANSPORTS } from '../../../config/schema/transports.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
 import { formatRequirement, requirementJson } from '../registry/format.js';
-import { type NewEntry, newEntry, TRANSPORTS } from './build-entry.js';
-import { type ConfigFile, chosenFile, globalFile } from './config-file.js';
+import { type ConfigFile, chosenFile, globalFile } from './config-target.js';
 import { editConfigFile } from './edit-config-file.js';
-import { planInsert } from './entry-conflicts.js';
-import { entriesIn } from './installed.js';
+import { entriesIn } from './install-state.js';
+import { type NewEntry, newEntry } from './new-entry.js';
+import { planInsert } from './plan-insert.js';
+
+/** `http` has two longer names. */
+const SHORT_NAMES = [...new Set(Object.values(TRANSPORTS))];
 
 export const command = defineCommand({
   name: 'add',
@@ -33,7 +37,13 @@ If another server of the registry has the same short name, use --name.`,
   options: {
     global: { type: 'boolean', short: 'g', about: 'add it to the global config' },
     url: { type: 'string', about: 'the address of a remote server' },
-    transport: { type: 'string', label: 'T', complete: TRANSPORTS, about: TRANSPORTS.join(', ') },
+    transport: {
+      type: 'string',
+      label: 'T',
+      choices: TRANSPORT_NAMES,
+      complete: SHORT_NAMES,
+      about: SHORT_NAMES.join(', '),
+    },
     name: { type: 'string', label: 'N', about: 'another short name for a server of the registry' },
     env: { type: 'string', label: 'K=V', many: true, about: 'a variable for the server' },
     'dry-run': { type: 'boolean', about: 'show the change, write nothing' },

@@ -6,9 +6,9 @@ import { ConfigError } from '../../../config/parse/problem.js';
 import { recordOf, TrustRequiredError, TrustStore } from '../../../config/trust/trust.js';
 import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
 import type { CommandContext } from '../../core/command.js';
-import { lenientOptions } from '../../core/config-paths.js';
+import { lenientOptions } from '../../core/load-options.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
-import { type ConfigFile, entriesOf, settingsOf } from './config-file.js';
+import { type ConfigFile, entriesOf, settingsOf } from './config-target.js';
 
 export interface ConfigEdit extends EditedFile {
   isNew: boolean;

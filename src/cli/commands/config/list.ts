@@ -2,10 +2,10 @@ import { dirname } from 'node:path';
 import { formatProblem } from '../../../config/parse/problem.js';
 import type { ParsedEntry } from '../../../config/schema/parsed-entry.js';
 import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { table } from '../../ui/table.js';
-import { type ConfigFile, entriesOf, globalFile, localFile, readText, settingsOf } from './config-file.js';
+import { type ConfigFile, entriesOf, globalFile, localFile, readText, settingsOf } from './config-target.js';
 
 export const command = defineCommand({
   name: 'list',

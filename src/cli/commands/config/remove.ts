@@ -1,14 +1,14 @@
 import { type FoundEntry, removeEntry, type TextEdit } from '../../../config/edit/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
-import { EXIT } from '../../../shared/exit-codes.js';
 import { didYouMean } from '../../../shared/near-miss.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
-import { type ConfigFile, chosenFile, globalFile, localFile } from './config-file.js';
+import { type ConfigFile, chosenFile, globalFile, localFile } from './config-target.js';
 import { editConfigFile } from './edit-config-file.js';
-import { entriesIn, ourEntries, STATE_WORDS, stateOf } from './installed.js';
+import { entriesIn, ourEntries, STATE_LABELS, stateOf } from './install-state.js';
 
 export const command = defineCommand({
   name: 'remove',
@@ -51,7 +51,7 @@ Comments and order of the file stay as they are.`,
       allowed: edited.isAllowed,
     });
     output.print(dryRun ? diff : singleLine(`removed: ${removed?.name ?? name} from ${target.file}`));
-    output.note(dryRun ? 'nothing was written (--dry-run)' : `now: ${STATE_WORDS[state]}`);
+    output.note(dryRun ? 'nothing was written (--dry-run)' : `now: ${STATE_LABELS[state]}`);
     return EXIT.ok;
   },
 });

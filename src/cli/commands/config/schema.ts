@@ -1,5 +1,5 @@
 import { fileSchema } from '../../../config/json-schema.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 
 export const command = defineCommand({

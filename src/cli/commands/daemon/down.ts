@@ -3,7 +3,7 @@ import type { ShutdownReport } from '../../../fleet/fleet.js';
 import { holderOf } from '../../../ipc/socket/socket-lock.js';
 import { lockFileOf, successorFileOf } from '../../../ipc/socket/socket-owner.js';
 import { daemonLog } from '../../../log/log-paths.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { printError } from '../../core/report-error.js';
 import { socketOf } from '../../daemon/connect.js';

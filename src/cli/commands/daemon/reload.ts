@@ -1,6 +1,6 @@
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { warnAboutMisconfigured } from '../../core/daemon-variables.js';
+import { warnAboutMisconfigured } from '../../core/config-problems.js';
 
 export const command = defineCommand({
   name: 'reload',

@@ -2,15 +2,15 @@ import { rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readIfExists } from '../../../config/parse/read-file.js';
 import { ToolherdError } from '../../../shared/errors.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { writeFileAtomically } from '../../../shared/write-user-file.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
+import { type Argv, runProgram } from '../../core/run-program.js';
 import { ownCommand } from '../../daemon/own-command.js';
-import { exec } from './service/exec.js';
 import { launchdService } from './service/launchd.js';
+import { keptEnvironment, type Service } from './service/service.js';
 import { systemdService } from './service/systemd.js';
-import { type Argv, keptEnvironment, type Service } from './service/unit.js';
 
 export const command = defineCommand({
   name: 'service',
@@ -92,9 +92,9 @@ async function uninstall(context: CommandContext, service: Service, dryRun: bool
       [...service.uninstall.map(commandLine), `rm ${shellWord(file)}`, ...forget.map(commandLine)].join('\n'),
     );
   else {
-    for (const words of service.uninstall) await exec(words, environment);
+    for (const argv of service.uninstall) await runProgram(argv, environment);
     rmSync(file);
-    for (const words of forget) await exec(words, environment);
+    for (const argv of forget) await runProgram(argv, environment);
     output.print(`uninstalled: ${file}`);
   }
   output.json({ ok: true, manager, file, was_installed: isInstalled, dry_run: dryRun });
@@ -104,7 +104,7 @@ async function uninstall(context: CommandContext, service: Service, dryRun: bool
 async function status(context: CommandContext, service: Service): Promise<number> {
   const { file, manager, text } = service;
   const there = readIfExists(file);
-  const { status: exitStatus } = await exec(service.isActive, context.environment);
+  const { status: exitStatus } = await runProgram(service.isActive, context.environment);
   const isActive = there !== undefined && exitStatus === 0;
   const isCurrent = there === undefined ? null : there === text;
   context.output.json({
@@ -126,15 +126,15 @@ async function status(context: CommandContext, service: Service): Promise<number
 
 /** Runs the steps in order, and stops at the first that fails. */
 async function runAll(context: CommandContext, service: Service, steps: readonly Argv[]): Promise<void> {
-  for (const [index, words] of steps.entries()) {
-    const { status: exitStatus, stderr } = await exec(words, context.environment);
+  for (const [index, argv] of steps.entries()) {
+    const { status: exitStatus, stderr } = await runProgram(argv, context.environment);
     if (exitStatus === 0) continue;
-    const program = words[0];
+    const program = argv[0];
     throw new ToolherdError(`${service.manager} does not run the service yet`, {
       why:
         exitStatus === undefined
           ? `there is no ${program} here`
-          : `${commandLine(words)}: ${stderr || `exit status ${exitStatus}`}`,
+          : `${commandLine(argv)}: ${stderr || `exit status ${exitStatus}`}`,
       fix: `${service.file} is written; run: ${steps.slice(index).map(commandLine).join(' && ')}; or without it: toolherd up`,
     });
   }

@@ -1,8 +1,8 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { DaemonStatus, ReloadReport, ServerStatus } from '../../../fleet/fleet.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
-import { warnAboutMisconfigured } from '../../core/daemon-variables.js';
+import { warnAboutMisconfigured } from '../../core/config-problems.js';
 import { limitByTimeoutOption } from '../../core/timeout.js';
 import { isDaemonAbsent } from '../../daemon/connect.js';
 import { findDaemon } from '../../daemon/find-daemon.js';

@@ -1,4 +1,4 @@
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { resultWithin } from '../../core/timeout.js';
 import { openFleet } from '../../daemon/connect.js';

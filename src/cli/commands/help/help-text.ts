@@ -1,4 +1,4 @@
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type Command, GLOBAL_OPTIONS, type OptionDeclaration } from '../../core/command.js';
 import { GROUPS } from '../../core/command-names.js';
 import { optionLabel, usageOf, visibleOptions } from '../../core/usage.js';

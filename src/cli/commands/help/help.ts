@@ -1,4 +1,4 @@
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { explain, overview } from './help-text.js';
 

@@ -1,4 +1,4 @@
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { VERSION } from '../../../shared/version.js';
 import { defineCommand } from '../../core/command.js';
 

@@ -1,13 +1,13 @@
 import { dirname } from 'node:path';
 import { CLIENTS, type Client, type Findings, findServers, type Scope } from '../../../integrations/index.js';
-import { EXIT } from '../../../shared/exit-codes.js';
 import { didYouMean } from '../../../shared/near-miss.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { CLIENT_NAMES, clientsMeant, machineOf, SCOPE_OPTION } from '../agents/select-client.js';
-import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-file.js';
-import { brokenText, plannedJson, planTable, remarksOf } from './describe.js';
+import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-target.js';
 import { type Planned, planImport } from './plan.js';
+import { brokenText, plannedJson, planTable, remarksOf } from './plan-table.js';
 import { allowCommands, checkName, writeOne } from './write.js';
 
 export const command = defineCommand({

@@ -3,9 +3,9 @@ import { ConfigError } from '../../../config/parse/problem.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { writeFileAtomically } from '../../../shared/write-user-file.js';
 import type { CommandContext } from '../../core/command.js';
-import { type ConfigFile, globalFile, readText } from '../config/config-file.js';
+import { type ConfigFile, globalFile, readText } from '../config/config-target.js';
 import { editConfigFile } from '../config/edit-config-file.js';
-import { planInsert } from '../config/entry-conflicts.js';
+import { planInsert } from '../config/plan-insert.js';
 import type { Planned } from './plan.js';
 
 /** Writes one server, or with `dryRun` checks whether it could be written. */

@@ -1,11 +1,11 @@
 import { installOptions, isInstallable, type RegistryServer } from '../../../registry/index.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { defineCommand } from '../../core/command.js';
 import { table } from '../../ui/table.js';
 import { firstLine } from '../../ui/text.js';
+import { noteOffline, registryOf } from './find-server.js';
 import { summaryJson } from './format.js';
-import { noteOffline, registryOf } from './lookup.js';
 
 export const command = defineCommand({
   name: 'search',

@@ -5,12 +5,12 @@ import {
   type RegistryServer,
   type UnsupportedOption,
 } from '../../../registry/index.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { defineCommand } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
+import { findServer, noteOffline, parseName, registryOf } from './find-server.js';
 import { formatRequirement, requirementJson, summaryJson } from './format.js';
-import { findServer, noteOffline, parseName, registryOf } from './lookup.js';
 
 export const command = defineCommand({
   name: 'show',

@@ -1,5 +1,5 @@
 import type { ConfigProblem, Inspection, JournalEntry } from '../../../fleet/fleet.js';
-import { type Environment, problemLine, withCallerVariables } from '../../core/daemon-variables.js';
+import { type Environment, problemLine, withCallerVariables } from '../../core/config-problems.js';
 import { elapsed, elapsedSince } from '../../core/duration.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { entryProblems, isInTrouble, listNotesOf, ownerOf, pinNoteOf } from './status-table.js';

@@ -1,5 +1,5 @@
 import type { StateValue } from 'xstate';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 
 type ChartFormat = 'mermaid' | 'svg';

@@ -1,4 +1,4 @@
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type Command, defineCommand } from '../../core/command.js';
 import { paintStates } from '../../ui/colors.js';
 import { isUnreachable, statusTable } from './status-table.js';

@@ -1,9 +1,9 @@
 import type { Fleet, LogEntry, LogEvent } from '../../../fleet/fleet.js';
 import { daemonLog, serverLog, serversWithLogs } from '../../../log/log-paths.js';
 import { type LogFilter, newestEntries, readLog } from '../../../log/read-log.js';
-import { EXIT } from '../../../shared/exit-codes.js';
 import { isAtLeast, LOG_LEVELS } from '../../../shared/log-levels.js';
 import { didYouMean } from '../../../shared/near-miss.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { quoted, singleLine } from '../../ui/text.js';

@@ -8,8 +8,9 @@ import { parseJson } from '../../../config/parse/parse-json.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { ConfigError, fileProblem } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
+import { isRelativePath } from '../../../config/parse/relative-path.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
-import { lenientOptions } from '../../core/config-paths.js';
+import { lenientOptions } from '../../core/load-options.js';
 
 export interface SourceFile {
   /** The folder that its paths are relative to. */
@@ -61,7 +62,7 @@ function movedTo(target: string, { folder, document }: SourceFile): Record<strin
   if (folder === target) return document;
   const absolute = (path: unknown) => (typeof path === 'string' ? resolve(folder, path) : path);
   const absoluteIfPath = (arg: unknown) =>
-    typeof arg === 'string' && /^\.{1,2}\//.test(arg) ? absolute(arg) : arg;
+    typeof arg === 'string' && isRelativePath(arg) ? absolute(arg) : arg;
   return Object.fromEntries(
     Object.entries(document).map(([name, value]) => {
       if (/^env_?file$/i.test(name)) throw envFileError(name, target);

@@ -1,5 +1,5 @@
 import type { Fleet } from '../../../fleet/fleet.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import type { CommandContext } from '../../core/command.js';
 import { DAEMON_ENDED, printError } from '../../core/report-error.js';
 import { paintStates } from '../../ui/colors.js';

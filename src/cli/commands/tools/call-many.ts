@@ -1,5 +1,5 @@
 import type { CallParams, ToolResult } from '../../../fleet/fleet.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand, UsageError } from '../../core/command.js';
 import { readInput } from '../../core/read-input.js';
 import { singleLine } from '../../ui/text.js';

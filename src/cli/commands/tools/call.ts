@@ -1,16 +1,15 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { Fleet, ToolEntry, ToolResult } from '../../../fleet/fleet.js';
-import { EXIT, exitStatusOf } from '../../../shared/exit-codes.js';
+import { EXIT, exitStatusOf } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, type UsageError } from '../../core/command.js';
 import { readInput } from '../../core/read-input.js';
 import { limitByTimeoutOption } from '../../core/timeout.js';
-import { progressBar } from '../../ui/progress-bar.js';
 import { isUnreachable } from '../servers/status-table.js';
 import { checkArguments } from './check-arguments.js';
+import { findTarget } from './find-target.js';
 import { parseArguments } from './parse-arguments.js';
-import { findTarget } from './resolve-target.js';
+import { progressBar, showStartProgress } from './progress.js';
 import { saveContent } from './save-content.js';
-import { showStartProgress } from './start-progress.js';
 
 export const command = defineCommand({
   name: 'call',

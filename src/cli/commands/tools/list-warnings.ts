@@ -1,5 +1,5 @@
 import type { Fleet, MissingList } from '../../../fleet/fleet.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import type { CommandContext } from '../../core/command.js';
 import type { Output } from '../../ui/output.js';
 import { singleLine } from '../../ui/text.js';

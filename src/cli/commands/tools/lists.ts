@@ -3,7 +3,7 @@ import { type Command, defineCommand } from '../../core/command.js';
 import { table } from '../../ui/table.js';
 import { firstLine, singleLine } from '../../ui/text.js';
 import { type Listed, warnAboutBadDefinitions, warnAboutMissingLists } from './list-warnings.js';
-import { showStartProgress } from './start-progress.js';
+import { showStartProgress } from './progress.js';
 
 /** What the three lists have in common. */
 const WAITING = `A server that has never run is started. An idle server is not started: its last

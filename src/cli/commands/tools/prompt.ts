@@ -1,9 +1,9 @@
 import type { McpResult } from '../../../fleet/fleet.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
+import { findTarget } from './find-target.js';
 import { parseArguments } from './parse-arguments.js';
-import { findTarget } from './resolve-target.js';
 
 export const command = defineCommand({
   name: 'prompt',

@@ -1,10 +1,10 @@
 import { loadConfig } from '../../../config/load.js';
 import { recordOf, TrustRequiredError, TrustStore, wouldRun } from '../../../config/trust/trust.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { lenientOptions, namedAgentFile } from '../../core/config-paths.js';
+import { lenientOptions, namedAgentFile } from '../../core/load-options.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
-import { describeWouldRun, wouldRunJson } from '../../ui/trust-preview.js';
+import { describeWouldRun, wouldRunJson } from '../../ui/would-run.js';
 
 export const command = defineCommand({
   name: 'allow',

@@ -1,11 +1,11 @@
 import type { AuthorizeReport, Fleet } from '../../../fleet/fleet.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { formatDuration } from '../../core/duration.js';
 import { readInput } from '../../core/read-input.js';
 import { printError } from '../../core/report-error.js';
+import { startProgram } from '../../core/run-program.js';
 import { resultWithin } from '../../core/timeout.js';
-import { openBrowser } from '../../ui/open-browser.js';
 
 export const command = defineCommand({
   name: 'auth',
@@ -78,10 +78,17 @@ function clientOf(
   return { client_id: options['client-id'], ...(secret === '' ? {} : { client_secret: secret }) };
 }
 
-function show({ output, isInteractive }: CommandContext, url: string, mayOpen: boolean): void {
+function show({ output, environment, isInteractive }: CommandContext, url: string, mayOpen: boolean): void {
   output.note(`open this address to authorise toolherd:${output.isJson ? ` ${url}` : ''}`);
   output.print(url);
-  if (mayOpen && !output.isJson && isInteractive()) openBrowser(url);
+  if (mayOpen && !output.isJson && isInteractive()) openBrowser(url, environment);
+}
+
+/** No browser is not an error: the address is printed too. */
+function openBrowser(url: string, environment: CommandContext['environment']): void {
+  const { protocol } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:') return;
+  startProgram([process.platform === 'darwin' ? 'open' : 'xdg-open', url], { ...environment });
 }
 
 /** Undefined when --timeout is over. The daemon goes on waiting, and the address stays valid until it gives up. */

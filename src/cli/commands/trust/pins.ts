@@ -1,5 +1,5 @@
 import type { PinReport, ServerPins, ToolPin } from '../../../fleet/fleet.js';
-import { EXIT } from '../../../shared/exit-codes.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { elapsedSince } from '../../core/duration.js';
 import { printError } from '../../core/report-error.js';

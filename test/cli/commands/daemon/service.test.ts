@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { launchdService } from '../../../../src/cli/commands/daemon/service/launchd.js';
+import { keptEnvironment } from '../../../../src/cli/commands/daemon/service/service.js';
 import { systemdService } from '../../../../src/cli/commands/daemon/service/systemd.js';
-import { keptEnvironment } from '../../../../src/cli/commands/daemon/service/unit.js';
 import { COMMAND, toolherd } from '../../../support/command.js';
 import { makeFolder } from '../../../support/folder.js';
 

@@ -6,7 +6,7 @@ import { cookieOf } from '../../../../processes/process-identity.js';
 import { readLedger } from '../../../../processes/read-ledger.js';
 import { VERSION } from '../../../../shared/version.js';
 import type { CommandContext } from '../../../core/command.js';
-import { type Environment, problemLine, withCallerVariables } from '../../../core/daemon-variables.js';
+import { type Environment, problemLine, withCallerVariables } from '../../../core/config-problems.js';
 import { limitByTimeoutOption } from '../../../core/timeout.js';
 import { entryProblems, listNotesOf, noteOf, ownerOf, pinNoteOf } from '../../servers/status-table.js';
 import { error, type Finding, ok, warn, wordsOf } from './finding.js';

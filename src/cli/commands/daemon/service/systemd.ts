@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Argv, Service, ServiceContext } from './unit.js';
+import type { Argv } from '../../../core/run-program.js';
+import type { Service, ServiceContext } from './service.js';
 
 const UNIT = 'toolherd.service';
 const control = (...words: string[]): Argv => ['systemctl', '--user', ...words];
@@ -8,7 +9,6 @@ const control = (...words: string[]): Argv => ['systemctl', '--user', ...words];
 export function systemdService(setting: ServiceContext): Service {
   return {
     manager: 'systemd',
-    unit: UNIT,
     file: join(setting.xdgConfigFolder, 'systemd', 'user', UNIT),
     text: unitText(setting),
     install: [control('daemon-reload'), control('enable', '--now', UNIT)],

@@ -7,7 +7,7 @@ import { FileReadError, readIfExists } from '../../../config/parse/read-file.js'
 import type { FileContext, ParsedEntry, Report } from '../../../config/schema/parsed-entry.js';
 import type { Settings } from '../../../config/schema/spec.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
-import { agentFileOf, loadOptions } from '../../core/config-paths.js';
+import { agentFileOf, loadOptions } from '../../core/load-options.js';
 
 /** A file that servers are added to: the project's agent.yaml, or the global config. */
 export interface ConfigFile {

@@ -1,15 +1,10 @@
-import {
-  addEntry,
-  duplicateOf,
-  type FoundEntry,
-  shortNameWarning,
-  type TextEdit,
-} from '../../../config/edit/index.js';
+import { addEntry, type FoundEntry, type TextEdit } from '../../../config/edit/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { shellWord } from '../../../shared/shell-word.js';
-import type { NewEntry } from './build-entry.js';
-import type { ConfigFile } from './config-file.js';
-import { ourEntries } from './installed.js';
+import type { ConfigFile } from './config-target.js';
+import { duplicateOf, shortNameWarning } from './duplicates.js';
+import { ourEntries } from './install-state.js';
+import type { NewEntry } from './new-entry.js';
 
 /** The file has the server, or another one of its name: nothing is written. */
 class NameTakenError extends ToolherdError {
@@ -28,8 +23,8 @@ export function planInsert(
   text: string,
   target: ConfigFile,
   { entry, registryName }: NewEntry,
-  warn: (words: string) => void,
-  note: (words: string) => void = warn,
+  warn: (message: string) => void,
+  note: (message: string) => void = warn,
 ): TextEdit {
   const { name } = entry;
   const duplicate = duplicateOf(ourEntries(text, target), { name, registryName });

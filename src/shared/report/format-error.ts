@@ -1,4 +1,4 @@
-import { quoted } from './control-characters.js';
+import { quoted } from '../control-characters.js';
 
 export interface ErrorText {
   type: string;

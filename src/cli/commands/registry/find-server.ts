@@ -14,7 +14,7 @@ import {
 } from '../../../registry/index.js';
 import { shellWord } from '../../../shared/shell-word.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
-import { loadOptions } from '../../core/config-paths.js';
+import { loadOptions } from '../../core/load-options.js';
 
 const TRY_MS = 10_000;
 const SUGGESTIONS = 5;
