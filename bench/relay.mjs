@@ -1,4 +1,4 @@
-// The least that a relay between agents and servers can be, as anybody would write it by hand: a Unix socket, one child a
+// The least that a relay between agents and servers can be, written by hand in a straightforward way: a Unix socket, one child a
 // server, every message parsed, its id exchanged, written again. Nothing is checked, kept, timed, counted, restarted or
 // logged. The floor beside which toolherd is measured.
 // Usage: node relay.mjs [--sessions] SOCKET NAME… (each a child that runs echo.mjs; with --sessions each leads a session, which

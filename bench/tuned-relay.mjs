@@ -1,6 +1,6 @@
 // A relay that does nothing but what this benchmark asks for, and that as fast as it could be made: it cuts ids out of
 // replies without parsing them, since it knows these servers, and writes once a turn. Nothing is checked, kept, timed,
-// counted, restarted or logged. What no daemon can be: the line below which the way over two processes does not go.
+// counted, restarted or logged. A lower bound for any daemon: two processes, no checks.
 // Usage: node tuned-relay.mjs SOCKET NAME… (each a child that runs echo.mjs)
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';

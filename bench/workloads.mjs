@@ -5,8 +5,9 @@ import { openPipe } from './transports/raw.mjs';
 const textOf = (size) => 'x'.repeat(size);
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function echo(way, server, text) {
-  if ((await way.call(server, 'echo', { text })) !== text) throw new Error(`${server} answered another text`);
+async function echo(transport, server, text) {
+  if ((await transport.call(server, 'echo', { text })) !== text)
+    throw new Error(`${server} answered another text`);
 }
 
 /** Undefined when it did not come in time. */
@@ -28,42 +29,42 @@ export const workloads = {
   nothing() {},
 
   /** What servers offer, all of them at once. */
-  async list(way, { servers }) {
-    await Promise.all(servers.map((server) => way.list(server)));
+  async list(transport, { servers }) {
+    await Promise.all(servers.map((server) => transport.list(server)));
   },
 
   /** One call after the other: how long each took, in ms. */
-  async sequential(way, { calls, size = 100, server = 'e0' }) {
+  async sequential(transport, { calls, size = 100, server = 'e0' }) {
     const text = textOf(size);
     const times = [];
     for (let call = 0; call < calls; call += 1) {
       const begun = performance.now();
-      await echo(way, server, text);
+      await echo(transport, server, text);
       times.push(performance.now() - begun);
     }
     return times;
   },
 
   /** The same for some time. */
-  async sequentialFor(way, { ms, server }) {
+  async sequentialFor(transport, { ms, server }) {
     const text = textOf(100);
     const times = [];
     for (const end = performance.now() + ms; performance.now() < end; ) {
       const begun = performance.now();
-      await echo(way, server, text);
+      await echo(transport, server, text);
       times.push(performance.now() - begun);
     }
     return times;
   },
 
   /** Many calls at once, over some servers: how long all of them took, in ms. */
-  async flood(way, { calls, inFlight, servers, size = 100 }) {
+  async flood(transport, { calls, inFlight, servers, size = 100 }) {
     const text = textOf(size);
     let left = calls;
     const worker = async (server) => {
       while (left > 0) {
         left -= 1;
-        await echo(way, server, text);
+        await echo(transport, server, text);
       }
     };
     const begun = performance.now();
@@ -72,10 +73,10 @@ export const workloads = {
   },
 
   /** A result of a size, in ms; the mean of several where one is too quick to be measured. */
-  async large(way, { size, server = 'e0', times = 1 }) {
+  async large(transport, { size, server = 'e0', times = 1 }) {
     const begun = performance.now();
     let text;
-    for (let time = 0; time < times; time += 1) text = await way.call(server, 'give', { size });
+    for (let time = 0; time < times; time += 1) text = await transport.call(server, 'give', { size });
     const ms = (performance.now() - begun) / times;
     // escaped, as it travels, a line of the text is longer
     if ((typeof text === 'string' ? text.length : Number.POSITIVE_INFINITY) < 0.9 * size)
@@ -84,18 +85,18 @@ export const workloads = {
   },
 
   /** Large results for some time, one after the other: how many. */
-  async largeFor(way, { ms, size, server = 'e0' }) {
+  async largeFor(transport, { ms, size, server = 'e0' }) {
     let count = 0;
     for (const end = performance.now() + ms; performance.now() < end; count += 1) {
-      await workloads.large(way, { size, server });
+      await workloads.large(transport, { size, server });
     }
     return count;
   },
 
   /** Kills a server in the middle of a call: when the caller heard of it, and when a call succeeded again. */
-  async recovery(way, { server, patienceMs }) {
-    const pid = Number(await way.call(server, 'pid', {}));
-    const hanging = failed(way.call(server, 'hang', {}));
+  async recovery(transport, { server, patienceMs }) {
+    const pid = Number(await transport.call(server, 'pid', {}));
+    const hanging = failed(transport.call(server, 'hang', {}));
     await sleep(100);
     const killed = performance.now();
     process.kill(pid, 'SIGKILL');
@@ -103,7 +104,7 @@ export const workloads = {
     for (const end = performance.now() + patienceMs; performance.now() < end; await sleep(2)) {
       const isBack = await within(
         patienceMs,
-        echo(way, server, 'back').then(
+        echo(transport, server, 'back').then(
           () => true,
           () => false,
         ),
@@ -114,7 +115,7 @@ export const workloads = {
   },
 
   /** A thousand at once, in one request where there is one for it. */
-  async fanOut(way, { calls, servers, inOne }) {
+  async fanOut(transport, { calls, servers, inOne }) {
     const serverOf = (at) => servers[at % servers.length];
     const begun = performance.now();
     if (inOne) {
@@ -123,11 +124,11 @@ export const workloads = {
         tool: 'echo',
         arguments: { text: textOf(100) },
       }));
-      const { results } = await way.request('fleet/call_many', { calls: list });
+      const { results } = await transport.request('fleet/call_many', { calls: list });
       if (results.length !== calls || results.some(({ success }) => !success))
         throw new Error('a call failed');
     } else {
-      await Promise.all(Array.from({ length: calls }, (_, at) => echo(way, serverOf(at), textOf(100))));
+      await Promise.all(Array.from({ length: calls }, (_, at) => echo(transport, serverOf(at), textOf(100))));
     }
     return performance.now() - begun;
   },
@@ -147,12 +148,12 @@ export const workloads = {
   /** Children of the agent's own: spawned, greeted, listed; and the first answered when that is asked for. */
   async spawnRaw(_, { servers, calls = 0 }) {
     const begun = performance.now();
-    const way = await openPipe({ servers });
+    const transport = await openPipe({ servers });
     await Promise.all(
-      Object.keys(servers).map((name) => (calls > 0 ? echo(way, name, 'x') : way.list(name))),
+      Object.keys(servers).map((name) => (calls > 0 ? echo(transport, name, 'x') : transport.list(name))),
     );
     const ms = performance.now() - begun;
-    way.close();
+    transport.close();
     return ms;
   },
 };

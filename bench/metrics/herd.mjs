@@ -69,7 +69,7 @@ const peerStart = (peer, count, note) => async (round) => {
 async function relayStart(count) {
   const begun = performance.now();
   const relay = await startRelay(namesOf(count));
-  const { lines, socket } = await connectLines(relay.way.path);
+  const { lines, socket } = await connectLines(relay.transport.path);
   await listed(lines, count);
   const ms = performance.now() - begun;
   socket.destroy();
@@ -81,23 +81,23 @@ async function relayStart(count) {
 async function toolherdStart(count) {
   const herd = makeHerd(namesOf(count));
   const begun = performance.now();
-  const daemon = await herd.up();
-  const { lines, socket } = await connectLines(herd.path);
-  await listed(lines, count);
-  const ms = performance.now() - begun;
-  socket.destroy();
-  await daemon.down();
-  herd.remove();
-  return ms;
+  return timeUntilListed(herd, await herd.up(), count, async () => begun);
 }
 
-/** Servers that rest until a daemon that is there is told to start them. */
+/** Lazy servers of a running daemon: from the start order to the full list. */
 async function toolherdOrder(count) {
   const herd = makeHerd(lazily(count));
-  const daemon = await herd.up();
+  return timeUntilListed(herd, await herd.up(), count, async (lines) => {
+    const begun = performance.now();
+    await lines.request('fleet/start', { all: true, wait: true });
+    return begun;
+  });
+}
+
+/** `order` resolves with the time at which the measurement began. Ends the daemon. */
+async function timeUntilListed(herd, daemon, count, order) {
   const { lines, socket } = await connectLines(herd.path);
-  const begun = performance.now();
-  await lines.request('fleet/start', { all: true, wait: true });
+  const begun = await order(lines);
   await listed(lines, count);
   const ms = performance.now() - begun;
   socket.destroy();
@@ -179,9 +179,9 @@ export async function measureShared({ agents = 8, count = 10 }) {
     Promise.all(
       list.flatMap((agent) => names.map((server) => agent.ask('sequential', { calls: 5, server }))),
     );
-  const open = (way) => Promise.all(Array.from({ length: agents }, () => openAgent(way)));
-  const measure = async (way, pidsOf) => {
-    const list = await open(way);
+  const open = (transport) => Promise.all(Array.from({ length: agents }, () => openAgent(transport)));
+  const measure = async (transport, pidsOf) => {
+    const list = await open(transport);
     await use(list);
     await sleep(SETTLING_MS);
     const weight = weigh(pidsOf(list));
@@ -192,8 +192,8 @@ export async function measureShared({ agents = 8, count = 10 }) {
   const separate = await measure({ kind: 'pipe', servers: childrenOf(names) }, below);
   const herd = await startToolherd(names);
   try {
-    const shared = await measure(herd.ways.mcp, () => familyOf(herd.pid));
-    const bridged = await measure(herd.ways.bridge, (list) => [...familyOf(herd.pid), ...below(list)]);
+    const shared = await measure(herd.transports.mcp, () => familyOf(herd.pid));
+    const bridged = await measure(herd.transports.bridge, (list) => [...familyOf(herd.pid), ...below(list)]);
     return { shared: { agents, count, separate, shared, bridged } };
   } finally {
     await herd.close();

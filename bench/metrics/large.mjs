@@ -28,16 +28,16 @@ export async function measureLarge({ sizes, rounds, peers, note }) {
 
 async function times(size, rounds, peers, note) {
   const [herd, relay] = [await startToolherd({ e0: entry }), await startTunedRelay(['e0'])];
-  const ways = {
+  const transports = {
     'raw pipe': { kind: 'pipe', servers: childrenOf(['e0']) },
-    'tuned relay': relay.way,
-    'toolherd, socket': herd.ways.mcp,
+    'tuned relay': relay.transport,
+    'toolherd, socket': herd.transports.mcp,
     'toolherd, bridge': { kind: 'pipe', bridge: [process.execPath, COMMAND(), 'bridge'], env: herd.env },
   };
-  if (size <= SDK_MOST) ways['SDK, own child'] = { kind: 'sdk', servers: childrenOf(['e0']) };
-  if (size <= PARSED_MOST) ways['toolherd, fleet/call'] = herd.ways.fleet;
+  if (size <= SDK_MOST) transports['SDK, own child'] = { kind: 'sdk', servers: childrenOf(['e0']) };
+  if (size <= PARSED_MOST) transports['toolherd, fleet/call'] = herd.transports.fleet;
   const agents = {};
-  for (const [name, way] of Object.entries(ways)) agents[name] = await openAgent(way);
+  for (const [name, transport] of Object.entries(transports)) agents[name] = await openAgent(transport);
   const without = {};
   if (size > SDK_MOST) without['SDK, own child'] = 'it closes the connection above 10 MiB';
   const attending = await startPeers(peers, ['e0'], note);
@@ -84,7 +84,7 @@ async function withinPatience(promise) {
 /** By how much the daemon grows: of a fresh one, from idle to its peak while three such results pass. */
 async function memory(size) {
   const herd = await startToolherd({ e0: entry });
-  const agent = await openAgent(herd.ways.mcp);
+  const agent = await openAgent(herd.transports.mcp);
   try {
     await agent.ask('sequential', { calls: 500 });
     const before = rssOf(herd.pid);
@@ -102,8 +102,14 @@ export async function measureBeside({ size, rounds, ms }) {
   const names = ['e0', 'e1'];
   const [herd, relay] = [await startToolherd({ e0: entry, e1: entry }), await startTunedRelay(names)];
   const systems = {};
-  for (const [name, way] of Object.entries({ 'tuned relay': relay.way, 'toolherd, socket': herd.ways.mcp })) {
-    systems[name] = { small: await openAgent(way), large: await openAgent({ ...way, kind: 'reader' }) };
+  for (const [name, transport] of Object.entries({
+    'tuned relay': relay.transport,
+    'toolherd, socket': herd.transports.mcp,
+  })) {
+    systems[name] = {
+      small: await openAgent(transport),
+      large: await openAgent({ ...transport, kind: 'reader' }),
+    };
   }
   try {
     const list = await interleave({

@@ -16,7 +16,7 @@ export async function measureMillion({ calls = 1_000_000, note }) {
     const [counted] = await once(herd.child, 'message');
     return counted;
   };
-  const agents = [await openAgent(herd.ways.mcp), await openAgent(herd.ways.fleet)];
+  const agents = [await openAgent(herd.transports.mcp), await openAgent(herd.transports.fleet)];
   const flood = (count) =>
     Promise.all(
       agents.map((agent) => agent.ask('flood', { calls: count / 2, inFlight: 32, servers: ['e0'] })),

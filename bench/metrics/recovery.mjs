@@ -12,7 +12,7 @@ export async function measureRecovery({ rounds, peers, note }) {
   const names = namesOf(rounds);
   // each server is killed once: a restart after a healthy time is what is measured, not the backoff after it
   const herd = await startToolherd(Object.fromEntries(names.map((name) => [name, { healthy_after: 0.1 }])));
-  const systems = { 'toolherd, socket': await openAgent(herd.ways.mcp) };
+  const systems = { 'toolherd, socket': await openAgent(herd.transports.mcp) };
   systems['SDK, own child'] = await openAgent({ kind: 'sdk', servers: childrenOf(names) });
   const attending = await startPeers(peers, names.slice(0, PEER_ROUNDS), note);
   for (const { name, agent } of attending) systems[name] = agent;

@@ -14,7 +14,7 @@ export async function measureTransient({ rounds }) {
     spare: { lifecycle: 'transient', spares: 1 },
     fresh: { lifecycle: 'transient' },
   });
-  const agent = await openAgent(herd.ways.mcp);
+  const agent = await openAgent(herd.transports.mcp);
   const { lines, socket } = await connectLines(herd.path);
   const used = new Set();
   /** Until the spare has shaken hands: it is connected, and it is another process than before. */

@@ -1,11 +1,10 @@
 // mcp-hub: one process that serves MCP over HTTP for a list of servers. It starts them with itself.
-import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { install } from '../../scripts/shared/install.mjs';
 import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
-import { ECHO } from '../systems/servers.mjs';
+import { writeServersConfig } from '../systems/servers.mjs';
 import { until } from './until.mjs';
 
 export function findHub() {
@@ -14,12 +13,7 @@ export function findHub() {
 
   async function launch(names) {
     const home = makeFolder();
-    const config = join(home, 'servers.json');
-    const entry = { command: ECHO[0], args: ECHO.slice(1) };
-    writeFileSync(
-      config,
-      JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, entry])) }),
-    );
+    const config = writeServersConfig(home, names);
     const port = await freePort();
     const env = {
       ...environment,
@@ -36,7 +30,7 @@ export function findHub() {
     });
     return {
       pid: child.pid,
-      way: { kind: 'mcp-hub', url: `http://localhost:${port}/mcp` },
+      transport: { kind: 'mcp-hub', url: `http://localhost:${port}/mcp` },
       async close() {
         await end(child);
         removeFolder(home);

@@ -29,7 +29,7 @@ export function findMcporter() {
     await until('the start of mcporter', hasSocket);
     return {
       pid: child.pid,
-      way: { kind: 'mcporter', folder, config },
+      transport: { kind: 'mcporter', folder, config },
       agentOptions: { execPath: node, env },
       command: { command: node, args: [cli, '--config', config, 'call', 'e0.echo', 'text=hi'], options },
       async close() {
@@ -40,7 +40,7 @@ export function findMcporter() {
   }
 
   async function list(system, agent, names) {
-    await agent.ask('open', system.way);
+    await agent.ask('open', system.transport);
     await agent.ask('list', { servers: names });
   }
 

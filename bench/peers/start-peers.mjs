@@ -7,7 +7,7 @@ export async function startPeers(peers, names, note) {
     let system;
     try {
       system = await peer.start(names);
-      const agent = await openAgent(system.way, system.agentOptions);
+      const agent = await openAgent(system.transport, system.agentOptions);
       attending.push({ name: peer.name, system, agent });
     } catch (error) {
       note(`left out here: ${peer.name}: ${firstLine(error)}`);

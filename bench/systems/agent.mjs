@@ -4,7 +4,7 @@ import { end, startFork } from '../children.mjs';
 
 const AGENT = join(import.meta.dirname, '..', 'agent.mjs');
 
-export async function openAgent(way, options) {
+export async function openAgent(transport, options) {
   // the official client's own warnings would be printed in the middle of a measurement
   const child = startFork(AGENT, [], { execArgv: ['--no-warnings'], ...options });
   const waiting = new Map();
@@ -32,6 +32,6 @@ export async function openAgent(way, options) {
       await end(child, 'SIGCONT');
     },
   };
-  if (way !== undefined) await agent.ask('open', way);
+  if (transport !== undefined) await agent.ask('open', transport);
   return agent;
 }

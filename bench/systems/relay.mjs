@@ -18,7 +18,7 @@ export async function startRelay(names, [file, ...flags] = ['relay.mjs']) {
   await once(child, 'message');
   return {
     pid: child.pid,
-    way: { kind: 'socket', path },
+    transport: { kind: 'socket', path },
     async close() {
       await end(child);
       removeFolder(folder);

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The command of the server that every system runs, and how many tools it has. */
@@ -8,3 +9,11 @@ export const namesOf = (count) => Array.from({ length: count }, (_, at) => `e${a
 
 /** Children for agents that start their own. */
 export const childrenOf = (names) => Object.fromEntries(names.map((name) => [name, ECHO]));
+
+/** The config that most MCP clients read, with these servers. Returns its path. */
+export function writeServersConfig(folder, names) {
+  const file = join(folder, 'servers.json');
+  const entry = { command: ECHO[0], args: ECHO.slice(1) };
+  writeFileSync(file, JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, entry])) }));
+  return file;
+}

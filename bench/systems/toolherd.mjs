@@ -49,7 +49,7 @@ export function makeHerd(servers) {
         throw new Error(`the daemon did not start: ${said}`);
       return { pid: child.pid, child, down: () => end(child) };
     },
-    ways: {
+    transports: {
       mcp: { kind: 'socket', path },
       fleet: { kind: 'socket', path, speaks: 'fleet' },
       library: { kind: 'library', path, module: join(dist(), 'client.js') },

@@ -11,4 +11,4 @@ const transports = {
   mcpc: async () => (await import('./peers.mjs')).openMcpc,
 };
 
-export const openTransport = async (way) => (await transports[way.kind]())(way);
+export const openTransport = async (transport) => (await transports[transport.kind]())(transport);

@@ -10,7 +10,7 @@ function textOf({ content, isError }) {
   return content[0].text;
 }
 
-/** mcporter's client of its own daemon; it opens a connection for each request. */
+/** the client of mcporter's daemon; it opens a connection for each request. */
 export async function openMcporter({ folder, config }) {
   const { DaemonClient } = await load(join(folder, 'node_modules/mcporter/dist/daemon/client.js'));
   const client = new DaemonClient({ configPath: config, configExplicit: true });
