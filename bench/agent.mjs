@@ -2,7 +2,7 @@
 import { openTransport } from './transports/index.mjs';
 import { workloads } from './workloads.mjs';
 
-/** @type {any} */
+/** @type {Bench.Transport} */
 let transport;
 /** @type {Record<string, (params: any) => Promise<unknown>>} */
 const orders = {
@@ -17,7 +17,9 @@ process.on('disconnect', async () => {
 });
 process.on('message', async (/** @type {any} */ { id, order, params }) => {
   try {
-    const result = orders[order] ? await orders[order](params) : await workloads[order](transport, params);
+    const result = orders[order]
+      ? await orders[order](params)
+      : await workloads[/** @type {keyof typeof workloads} */ (order)](transport, params);
     process.send?.({ id, result });
   } catch (error) {
     process.send?.({ id, error: `${order}: ${/** @type {Error} */ (error).message}` });

@@ -2,16 +2,20 @@
 import { connectLines, shakeHands } from './transports/lines.mjs';
 import { openPipe } from './transports/raw.mjs';
 
-const textOf = (size) => 'x'.repeat(size);
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const textOf = (/** @type {number} */ size) => 'x'.repeat(size);
+const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function echo(transport, server, text) {
+async function echo(
+  /** @type {Bench.Transport} */ transport,
+  /** @type {string} */ server,
+  /** @type {string} */ text,
+) {
   if ((await transport.call(server, 'echo', { text })) !== text)
     throw new Error(`${server} answered another text`);
 }
 
 /** Undefined when it did not come in time. */
-async function within(ms, promise) {
+async function within(/** @type {number} */ ms, /** @type {Promise<any>} */ promise) {
   let timer;
   const late = new Promise((resolve) => void (timer = setTimeout(resolve, ms)));
   const outcome = await Promise.race([promise, late]);
@@ -19,7 +23,7 @@ async function within(ms, promise) {
   return outcome;
 }
 
-const failed = (promise) =>
+const failed = (/** @type {Promise<any>} */ promise) =>
   promise.then(
     () => sleep(2 ** 30),
     () => true,
@@ -29,12 +33,15 @@ export const workloads = {
   nothing() {},
 
   /** What servers offer, all of them at once. */
-  async list(transport, { servers }) {
-    await Promise.all(servers.map((server) => transport.list(server)));
+  async list(/** @type {Bench.Transport} */ transport, /** @type {{ servers: string[] }} */ { servers }) {
+    await Promise.all(servers.map((/** @type {string} */ server) => transport.list?.(server)));
   },
 
   /** One call after the other: how long each took, in ms. */
-  async sequential(transport, { calls, size = 100, server = 'e0' }) {
+  async sequential(
+    /** @type {Bench.Transport} */ transport,
+    /** @type {{ calls: number, size?: number, server?: string }} */ { calls, size = 100, server = 'e0' },
+  ) {
     const text = textOf(size);
     const times = [];
     for (let call = 0; call < calls; call += 1) {
@@ -46,7 +53,10 @@ export const workloads = {
   },
 
   /** The same for some time. */
-  async sequentialFor(transport, { ms, server }) {
+  async sequentialFor(
+    /** @type {Bench.Transport} */ transport,
+    /** @type {{ ms: number, server: string }} */ { ms, server },
+  ) {
     const text = textOf(100);
     const times = [];
     for (const end = performance.now() + ms; performance.now() < end; ) {
@@ -58,10 +68,18 @@ export const workloads = {
   },
 
   /** Many calls at once, over some servers: how long all of them took, in ms. */
-  async flood(transport, { calls, inFlight, servers, size = 100 }) {
+  async flood(
+    /** @type {Bench.Transport} */ transport,
+    /** @type {{ calls: number, inFlight: number, servers: string[], size?: number }} */ {
+      calls,
+      inFlight,
+      servers,
+      size = 100,
+    },
+  ) {
     const text = textOf(size);
     let left = calls;
-    const worker = async (server) => {
+    const worker = async (/** @type {string} */ server) => {
       while (left > 0) {
         left -= 1;
         await echo(transport, server, text);
@@ -73,7 +91,10 @@ export const workloads = {
   },
 
   /** A result of a size, in ms; the mean of several where one is too quick to be measured. */
-  async large(transport, { size, server = 'e0', times = 1 }) {
+  async large(
+    /** @type {Bench.Transport} */ transport,
+    /** @type {{ size: number, server?: string, times?: any }} */ { size, server = 'e0', times = 1 },
+  ) {
     const begun = performance.now();
     let text;
     for (let time = 0; time < times; time += 1) text = await transport.call(server, 'give', { size });
@@ -85,7 +106,10 @@ export const workloads = {
   },
 
   /** Large results for some time, one after the other: how many. */
-  async largeFor(transport, { ms, size, server = 'e0' }) {
+  async largeFor(
+    /** @type {Bench.Transport} */ transport,
+    /** @type {{ ms: number, size: number, server?: string }} */ { ms, size, server = 'e0' },
+  ) {
     let count = 0;
     for (const end = performance.now() + ms; performance.now() < end; count += 1) {
       await workloads.large(transport, { size, server });
@@ -94,7 +118,10 @@ export const workloads = {
   },
 
   /** Kills a server in the middle of a call: when the caller heard of it, and when a call succeeded again. */
-  async recovery(transport, { server, patienceMs }) {
+  async recovery(
+    /** @type {Bench.Transport} */ transport,
+    /** @type {{ server: string, patienceMs: number }} */ { server, patienceMs },
+  ) {
     const pid = Number(await transport.call(server, 'pid', {}));
     const hanging = failed(transport.call(server, 'hang', {}));
     await sleep(100);
@@ -115,8 +142,11 @@ export const workloads = {
   },
 
   /** A thousand at once, in one request where there is one for it. */
-  async fanOut(transport, { calls, servers, inOne }) {
-    const serverOf = (at) => servers[at % servers.length];
+  async fanOut(
+    /** @type {Bench.Transport} */ transport,
+    /** @type {{ calls: number, servers: string[], inOne: boolean }} */ { calls, servers, inOne },
+  ) {
+    const serverOf = (/** @type {number} */ at) => servers[at % servers.length];
     const begun = performance.now();
     if (inOne) {
       const list = Array.from({ length: calls }, (_, at) => ({
@@ -124,8 +154,9 @@ export const workloads = {
         tool: 'echo',
         arguments: { text: textOf(100) },
       }));
+      if (transport.request === undefined) throw new Error('this transport has no request for many calls');
       const { results } = await transport.request('fleet/call_many', { calls: list });
-      if (results.length !== calls || results.some(({ success }) => !success))
+      if (results.length !== calls || results.some((/** @type {{ success: any }} */ { success }) => !success))
         throw new Error('a call failed');
     } else {
       await Promise.all(Array.from({ length: calls }, (_, at) => echo(transport, serverOf(at), textOf(100))));
@@ -134,7 +165,7 @@ export const workloads = {
   },
 
   /** From connecting to the list of tools. */
-  async attach(_, { path, tools }) {
+  async attach(/** @type {unknown} */ _, /** @type {{ path: string, tools: number }} */ { path, tools }) {
     const begun = performance.now();
     const { lines, socket } = await connectLines(path);
     await shakeHands(lines);
@@ -146,7 +177,10 @@ export const workloads = {
   },
 
   /** Children of the agent's own: spawned, greeted, listed; and the first answered when that is asked for. */
-  async spawnRaw(_, { servers, calls = 0 }) {
+  async spawnRaw(
+    /** @type {unknown} */ _,
+    /** @type {{ servers: Record<string, Bench.Argv>, calls?: number }} */ { servers, calls = 0 },
+  ) {
     const begun = performance.now();
     const transport = await openPipe({ servers });
     await Promise.all(

@@ -10,7 +10,7 @@ const IN_FLIGHT = 64;
 /** Few agents ever make more calls than in these, and V8 has not optimised any system's code by then. */
 const EARLY_ROUNDS = 4;
 
-export async function measureSequential({ rounds, calls, peers, note }) {
+export async function measureSequential(/** @type {Bench.MetricOptions} */ { rounds, calls, peers, note }) {
   const line = await startAll(namesOf(1), peers, note);
   try {
     const times = await interleave({
@@ -30,10 +30,10 @@ export async function measureSequential({ rounds, calls, peers, note }) {
   }
 }
 
-export async function measureThroughput({ rounds, calls, peers, note }) {
+export async function measureThroughput(/** @type {Bench.MetricOptions} */ { rounds, calls, peers, note }) {
   const names = namesOf(8);
   const line = await startAll(names, peers, note);
-  const perSecond = async (servers) => {
+  const perSecond = async (/** @type {string[]} */ servers) => {
     const times = await interleave({
       rounds,
       warmups: 2,
@@ -53,9 +53,14 @@ export async function measureThroughput({ rounds, calls, peers, note }) {
 }
 
 /** Starts all systems of the comparison, each with its own agent. A peer that cannot start is left out, with the reason. */
-async function startAll(names, peers, note) {
+async function startAll(
+  /** @type {string[]} */ names,
+  /** @type {Bench.Peer[]} */ peers,
+  /** @type {Bench.Note} */ note,
+) {
   const [herd, relay] = [await startToolherd(names), await startRelay(names)];
   const [tuned, sessions] = [await startTunedRelay(names), await startRelayOfSessions(names)];
+  /** @type {Record<string, Bench.TransportOptions>} */
   const transports = {
     'raw pipe': { kind: 'pipe', servers: childrenOf(names) },
     relay: relay.transport,
@@ -67,6 +72,7 @@ async function startAll(names, peers, note) {
     'toolherd, library': herd.transports.library,
     'toolherd, bridge with SDK': herd.transports.bridge,
   };
+  /** @type {Record<string, Bench.Agent>} */
   const agents = {};
   for (const [name, transport] of Object.entries(transports)) agents[name] = await openAgent(transport);
   const started = await startPeers(peers, names, note);
@@ -75,7 +81,8 @@ async function startAll(names, peers, note) {
   return {
     agents,
     /** How many of so many calls a system makes in a round: peers that take ten times as long make fewer. */
-    share: (calls, name) => (isPeer.has(name) ? Math.ceil(calls / 5) : calls),
+    share: (/** @type {number} */ calls, /** @type {string} */ name) =>
+      isPeer.has(name) ? Math.ceil(calls / 5) : calls,
     herd,
     relay,
     async close() {

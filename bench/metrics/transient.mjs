@@ -4,11 +4,11 @@ import { openAgent } from '../systems/agent.mjs';
 import { startToolherd } from '../systems/toolherd.mjs';
 import { connectLines } from '../transports/lines.mjs';
 
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Nothing of what the call before has left to do (a process that goes, its successor) falls into the next one. */
 const REST_MS = 250;
 
-export async function measureTransient({ rounds }) {
+export async function measureTransient(/** @type {Bench.MetricOptions} */ { rounds }) {
   const herd = await startToolherd({
     singleton: {},
     spare: { lifecycle: 'transient', spares: 1 },

@@ -11,7 +11,7 @@ export function findHub() {
   const { folder, version } = install('mcp-hub@4.2.1', { folder: 'bench/mcp-hub', env: environment });
   const cli = join(folder, 'node_modules/mcp-hub/dist/cli.js');
 
-  async function launch(names) {
+  async function launch(/** @type {string[]} */ names) {
     const home = makeFolder();
     const config = writeServersConfig(home, names);
     const port = await freePort();
@@ -26,7 +26,10 @@ export function findHub() {
     const child = start(process.execPath, args, { cwd: home, env, stdio: 'ignore' });
     await until('the start of mcp-hub', async () => {
       const { servers } = JSON.parse(await fetched(`http://localhost:${port}/api/servers`));
-      return servers.filter(({ status }) => status === 'connected').length === names.length;
+      return (
+        servers.filter((/** @type {{ status: any }} */ { status }) => status === 'connected').length ===
+        names.length
+      );
     });
     return {
       pid: child.pid,
@@ -42,7 +45,7 @@ export function findHub() {
     name: 'mcp-hub',
     version,
     start: launch,
-    async startTime(names) {
+    async startTime(/** @type {string[]} */ names) {
       const begun = performance.now();
       const system = await launch(names);
       const ms = performance.now() - begun;
@@ -52,7 +55,7 @@ export function findHub() {
   };
 }
 
-function fetched(url) {
+function fetched(/** @type {string} */ url) {
   return new Promise((resolve, reject) => {
     get(url, (response) => {
       let text = '';

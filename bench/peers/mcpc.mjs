@@ -19,11 +19,11 @@ export function findMcpc() {
   });
   const cli = join(folder, 'node_modules/@apify/mcpc/bin/mcpc');
 
-  async function launch(names) {
+  async function launch(/** @type {string[]} */ names) {
     const home = makeFolder();
     const config = writeServersConfig(home, names);
     const options = { cwd: home, env: { ...environment, HOME: home, MCPC_HOME_DIR: join(home, 'mcpc') } };
-    const mcpc = (...args) =>
+    const mcpc = (/** @type {string[]} */ ...args) =>
       run(process.execPath, [cli, ...args], options).catch(({ stderr, message }) => {
         throw new Error(stderr.trim().split('\n').at(-1) || message);
       });
@@ -71,7 +71,7 @@ export function findMcpc() {
     version,
     mostServers: 20,
     start: launch,
-    async startTime(names) {
+    async startTime(/** @type {string[]} */ names) {
       const begun = performance.now();
       const system = await launch(names);
       const ms = performance.now() - begun;
