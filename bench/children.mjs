@@ -20,19 +20,22 @@ const {
 } = process.env;
 export const environment = inherited;
 
-function known(child) {
+function known(/** @type {import('node:child_process').ChildProcess} */ child) {
   running.add(child);
   child.once('exit', () => running.delete(child));
   return child;
 }
 
-export const start = (command, args, options = {}) =>
+export const start = (/** @type {string} */ command, /** @type {string[]} */ args, options = {}) =>
   known(spawn(command, args, { env: environment, ...options }));
-export const startFork = (file, args = [], options = {}) =>
+export const startFork = (/** @type {string} */ file, /** @type {string[]} */ args = [], options = {}) =>
   known(fork(file, args, { env: environment, ...options }));
 
 /** Asks a process to end, and insists when it does not. */
-export async function end(child, signal = 'SIGTERM') {
+export async function end(
+  /** @type {import('node:child_process').ChildProcess} */ child,
+  /** @type {NodeJS.Signals} */ signal = 'SIGTERM',
+) {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill(signal);
@@ -48,13 +51,13 @@ export function makeFolder() {
   return folder;
 }
 
-export function removeFolder(folder) {
+export function removeFolder(/** @type {string} */ folder) {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   folders.delete(folder);
 }
 
 /** For a process that is not a child of this one: called at the end, unless the returned function was called before. */
-export function onEnd(close) {
+export function onEnd(/** @type {() => Promise<void>} */ close) {
   endings.add(close);
   return () => endings.delete(close);
 }

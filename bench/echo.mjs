@@ -6,17 +6,18 @@ const NEWLINE = 0x0a;
 const LINE = 'Nov 16 12:00:00 host "service"[42]: something happened, and it took 12.5 ms\n';
 const given = new Map();
 
-function give(size) {
+function give(/** @type {number} */ size) {
   const text = LINE.repeat(Math.ceil(size / JSON.stringify(LINE).length));
   if (!given.has(size)) given.set(size, Buffer.from(JSON.stringify({ content: [{ type: 'text', text }] })));
   return given.get(size);
 }
 
-const text = (text) => JSON.stringify({ content: [{ type: 'text', text }] });
+const text = (/** @type {string} */ text) => JSON.stringify({ content: [{ type: 'text', text }] });
 const schema = { type: 'object' };
 const tools = ['echo', 'give', 'pid', 'hang'].map((name) => ({ name, inputSchema: schema }));
+/** @type {Record<string, (params: any) => string>} */
 const results = {
-  initialize: ({ protocolVersion }) =>
+  initialize: (/** @type {{ protocolVersion: any }} */ { protocolVersion }) =>
     JSON.stringify({
       protocolVersion,
       capabilities: { tools: {} },
@@ -25,14 +26,15 @@ const results = {
   'tools/list': () => JSON.stringify({ tools }),
   ping: () => '{}',
 };
+/** @type {Record<string, (args: any) => string>} */
 const calls = {
-  echo: (args) => text(args.text),
+  echo: (/** @type {{ text: string }} */ args) => text(args.text),
   pid: () => text(String(process.pid)),
 };
 
 let out = '';
 
-function answer({ id, method, params }) {
+function answer(/** @type {{ id: string, method: string, params: any }} */ { id, method, params }) {
   if (id === undefined || params?.name === 'hang') return;
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`;
   if (params?.name === 'give') return writeLarge(head, give(params.arguments.size));
@@ -43,19 +45,20 @@ function answer({ id, method, params }) {
       : `${head}"result":${made}}\n`;
 }
 
-function writeLarge(head, result) {
+function writeLarge(/** @type {string} */ head, /** @type {any} */ result) {
   flush(`${out}${head}"result":`);
   for (let at = 0; at < result.length; ) at += writeSync(1, result, at);
   out = '}\n';
 }
 
-function flush(text) {
+function flush(/** @type {string} */ text) {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
   out = '';
 }
 
 const buffer = Buffer.allocUnsafe(65536);
+/** @type {Buffer[]} */
 let held = [];
 for (;;) {
   const length = readSync(0, buffer);

@@ -13,7 +13,7 @@ export const USAGE = `Usage: npm run bench -- [options]
   --markdown FILE     the results as Markdown
   --write             docs/BENCHMARKS.md, its plots and docs/bench/results.json, from this run`;
 
-export function readOptions(argv, names) {
+export function readOptions(/** @type {string[]} */ argv, /** @type {string[]} */ names) {
   const { values } = parseArgs({
     args: argv,
     options: {

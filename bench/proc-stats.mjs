@@ -1,7 +1,7 @@
 // What Linux tells of a process, in bytes. Elsewhere these are undefined, and so is what is measured with them.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-function fieldOf(file, name) {
+function fieldOf(/** @type {string} */ file, /** @type {string} */ name) {
   try {
     const [, kilobytes] = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(file, 'utf8')) ?? [];
     return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
@@ -10,13 +10,13 @@ function fieldOf(file, name) {
   }
 }
 
-export const rssOf = (pid) => fieldOf(`/proc/${pid}/status`, 'VmRSS');
-export const peakOf = (pid) => fieldOf(`/proc/${pid}/status`, 'VmHWM');
+export const rssOf = (/** @type {number} */ pid) => fieldOf(`/proc/${pid}/status`, 'VmRSS');
+export const peakOf = (/** @type {number} */ pid) => fieldOf(`/proc/${pid}/status`, 'VmHWM');
 /** The memory of a process, shared pages counted in parts: only these can be added up. */
-export const pssOf = (pid) => fieldOf(`/proc/${pid}/smaps_rollup`, 'Pss');
+export const pssOf = (/** @type {number} */ pid) => fieldOf(`/proc/${pid}/smaps_rollup`, 'Pss');
 
 /** From now on the peak is counted anew. */
-export function resetPeak(pid) {
+export function resetPeak(/** @type {number} */ pid) {
   try {
     writeFileSync(`/proc/${pid}/clear_refs`, '5');
   } catch {
@@ -25,7 +25,7 @@ export function resetPeak(pid) {
 }
 
 /** A process and all that it started. */
-export function familyOf(pid) {
+export function familyOf(/** @type {number} */ pid) {
   const children = new Map();
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
@@ -42,10 +42,13 @@ export function familyOf(pid) {
   return family;
 }
 
-export const sumOf = (pids, measure) => pids.reduce((sum, pid) => sum + (measure(pid) ?? 0), 0);
+export const sumOf = (
+  /** @type {number[]} */ pids,
+  /** @type {(pid: number) => number | undefined} */ measure,
+) => pids.reduce((/** @type {number} */ sum, /** @type {number} */ pid) => sum + (measure(pid) ?? 0), 0);
 
 /** Processes that were started with this in their environment (`NAME=value`). */
-export function processesWith(variable) {
+export function processesWith(/** @type {string} */ variable) {
   return readdirSync('/proc')
     .filter((name) => {
       if (!/^\d+$/.test(name) || Number(name) === process.pid) return false;

@@ -1,4 +1,4 @@
-// The least that a relay between agents and servers can be, as anybody would write it by hand: a Unix socket, one child a
+// The least that a relay between agents and servers can be, written by hand in a straightforward way: a Unix socket, one child a
 // server, every message parsed, its id exchanged, written again. Nothing is checked, kept, timed, counted, restarted or
 // logged. The floor beside which toolherd is measured.
 // Usage: node relay.mjs [--sessions] SOCKET NAME… (each a child that runs echo.mjs; with --sessions each leads a session, which
@@ -15,20 +15,23 @@ const {
 const clientInfo = { name: 'relay', version: '1' };
 const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
 
-function onMessages(stream, take) {
+function onMessages(
+  /** @type {import('node:stream').Readable} */ stream,
+  /** @type {(message: Bench.Json) => void} */ take,
+) {
   let held = '';
-  stream.setEncoding('utf8').on('data', (chunk) => {
+  stream.setEncoding('utf8').on('data', (/** @type {string} */ chunk) => {
     const lines = (held + chunk).split('\n');
     held = lines.pop() ?? '';
     for (const line of lines) take(JSON.parse(line));
   });
 }
 
-function send(stream, message) {
+function send(/** @type {import('node:stream').Writable} */ stream, /** @type {object} */ message) {
   stream.write(`${JSON.stringify(message)}\n`);
 }
 
-async function startChild(name) {
+async function startChild(/** @type {string} */ name) {
   const { stdin, stdout } = spawn(process.execPath, [join(import.meta.dirname, 'echo.mjs')], {
     stdio: ['pipe', 'pipe', 'inherit'],
     detached,
@@ -41,14 +44,16 @@ async function startChild(name) {
     reply.id = id;
     answer(reply);
   });
-  const ask = (request, answer) => {
+  const ask = (/** @type {Bench.Json} */ request, /** @type {(reply: Bench.Json) => void} */ answer) => {
     last += 1;
     waiting.set(last, { id: request.id, answer });
     request.id = last;
     send(stdin, request);
   };
-  const request = (method, params) =>
-    new Promise((resolve) => ask({ jsonrpc: '2.0', id: 0, method, params }, resolve));
+  const request = (/** @type {string} */ method, params = {}) =>
+    new Promise((/** @type {(reply: Bench.Json) => void} */ resolve) =>
+      ask({ jsonrpc: '2.0', id: 0, method, params }, resolve),
+    );
   await request('initialize', hello);
   const { result } = await request('tools/list');
   return { name, ask, tools: result.tools };
@@ -56,23 +61,24 @@ async function startChild(name) {
 
 const children = await Promise.all(names.map(startChild));
 const byName = new Map(children.map((child) => [child.name, child]));
+/** @type {Record<string, object>} */
 const own = {
   initialize: { ...hello, serverInfo: clientInfo },
   'tools/list': {
     tools: children.flatMap(({ name, tools }) =>
-      tools.map((tool) => ({ ...tool, name: `${name}__${tool.name}` })),
+      tools.map((/** @type {{ name: string }} */ tool) => ({ ...tool, name: `${name}__${tool.name}` })),
     ),
   },
 };
 
 createServer((socket) => {
   socket.on('error', () => {});
-  onMessages(socket, (request) => {
+  onMessages(socket, (/** @type {any} */ request) => {
     const { id, method, params } = request;
     if (method === 'tools/call') {
       const [server, name] = params.name.split('__');
       params.name = name;
-      byName.get(server)?.ask(request, (reply) => send(socket, reply));
+      byName.get(server)?.ask(request, (/** @type {any} */ reply) => send(socket, reply));
     } else if (id !== undefined) send(socket, { jsonrpc: '2.0', id, result: own[method] ?? {} });
   });
 }).listen(path, () => process.send?.('ready'));

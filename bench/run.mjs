@@ -9,10 +9,10 @@ import { firstLine } from './peers/start-peers.mjs';
 import { circumstances, fullTables, goalsTable, leftOut } from './report/markdown.mjs';
 import { writeDocs } from './report/write-docs.mjs';
 
-const note = (text) => process.stderr.write(`  ${text}\n`);
+const note = (/** @type {string} */ text) => process.stderr.write(`  ${text}\n`);
 
 /** `--only` names what is run; a quick run passes over what takes minutes. */
-function choose({ only, quick }) {
+function choose(/** @type {{ only: string[] | undefined, quick: boolean }} */ { only, quick }) {
   return Object.keys(metrics).filter((name) => {
     if (only !== undefined) return only.includes(name);
     return !quick || metrics[name].quick !== undefined;
@@ -20,7 +20,15 @@ function choose({ only, quick }) {
 }
 
 /** The command for the docs: without the paths of this machine. */
-function commandOf({ quick, only, rounds, write, 'no-peers': noPeers }) {
+function commandOf(
+  /** @type {{ quick: boolean, only: string[] | undefined, rounds: number, write: boolean, 'no-peers': any }} */ {
+    quick,
+    only,
+    rounds,
+    write,
+    'no-peers': noPeers,
+  },
+) {
   const flags = [
     quick && '--quick',
     only && `--only ${only.join(',')}`,
@@ -31,11 +39,12 @@ function commandOf({ quick, only, rounds, write, 'no-peers': noPeers }) {
   return ['npm run bench', ...(flags.length > 0 ? ['--', ...flags] : [])].join(' ');
 }
 
-async function measure(options) {
+async function measure(/** @type {any} */ options) {
   const begun = performance.now();
   const before = loadavg()[0];
   const names = choose(options);
   const { peers, without } = options.peers ? await findPeers(note) : { peers: [], without: {} };
+  /** @type {Bench.Results} */
   const results = {};
   for (const name of names) {
     note(`${name} (load average ${loadavg()[0].toFixed(2)})`);

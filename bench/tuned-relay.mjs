@@ -1,6 +1,6 @@
 // A relay that does nothing but what this benchmark asks for, and that as fast as it could be made: it cuts ids out of
 // replies without parsing them, since it knows these servers, and writes once a turn. Nothing is checked, kept, timed,
-// counted, restarted or logged. What no daemon can be: the line below which the way over two processes does not go.
+// counted, restarted or logged. A lower bound for any daemon: two processes, no checks.
 // Usage: node tuned-relay.mjs SOCKET NAME… (each a child that runs echo.mjs)
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -16,9 +16,10 @@ const hello = {
 };
 
 /** Whole lines of a stream: short ones in the chunk in which they came, a long one as its chunks, never joined. */
-function onLines(stream, takeMany, takeLong) {
+function onLines(/** @type {any} */ stream, /** @type {any} */ takeMany, /** @type {any} */ takeLong) {
+  /** @type {Buffer[]} */
   let held = [];
-  const take = (chunk) => {
+  const take = (/** @type {Buffer} */ chunk) => {
     if (held.length > 0) {
       const end = chunk.indexOf(NEWLINE) + 1;
       held.push(end === 0 ? chunk : chunk.subarray(0, end));
@@ -37,7 +38,7 @@ function onLines(stream, takeMany, takeLong) {
 }
 
 /** What is written to a stream in one turn of the loop goes out in one write. */
-function outbox(stream) {
+function outbox(/** @type {any} */ stream) {
   let text = '';
   const flush = () => {
     const whole = text;
@@ -45,11 +46,11 @@ function outbox(stream) {
     if (whole !== '') stream.write(whole, 'latin1');
   };
   return {
-    add(line) {
+    add(/** @type {string} */ line) {
       if (text === '') process.nextTick(flush);
       text += line;
     },
-    pass(chunks) {
+    pass(/** @type {Buffer[]} */ chunks) {
       flush();
       stream.cork();
       for (const chunk of chunks) stream.write(chunk);
@@ -67,14 +68,14 @@ function startChild() {
   let last = 0;
   const child = {
     /** `body` is the request from its method on. */
-    ask(body, client, id) {
+    ask(/** @type {string} */ body, /** @type {any} */ client, /** @type {string | number} */ id) {
       last += 1;
       waiting.set(last, { client, id });
       box.add(`{"jsonrpc":"2.0","id":${last},${body}\n`);
     },
   };
   /** Where a reply's id stands is known of these servers; everything around it passes as it is. */
-  const reply = (line) => {
+  const reply = (/** @type {string} */ line) => {
     const from = line.indexOf(ID) + ID.length;
     const to = line.indexOf(',', from);
     const key = Number(line.slice(from, to));
@@ -82,14 +83,14 @@ function startChild() {
     waiting.delete(key);
     return { client, head: line.slice(0, from) + id, to };
   };
-  const many = (chunk) => {
-    for (const line of chunk.latin1Slice().split('\n')) {
+  const many = (/** @type {Buffer} */ chunk) => {
+    for (const line of /** @type {any} */ (chunk).latin1Slice().split('\n')) {
       if (line === '') continue;
       const { client, head, to } = reply(line);
       client.add(`${head}${line.slice(to)}\n`);
     }
   };
-  onLines(stdout, many, (chunks) => {
+  onLines(stdout, many, (/** @type {Buffer[]} */ chunks) => {
     const { client, head, to } = reply(chunks[0].toString('latin1', 0, 100));
     client.add(head);
     client.pass([chunks[0].subarray(to), ...chunks.slice(1)]);
@@ -102,7 +103,10 @@ function startChild() {
         add: () =>
           child.ask(
             '"method":"tools/list"}',
-            { add: (line) => resolve({ ...child, tools: JSON.parse(line).result.tools }) },
+            {
+              add: (/** @type {string} */ line) =>
+                resolve({ ...child, tools: JSON.parse(line).result.tools }),
+            },
             0,
           ),
       },
@@ -115,8 +119,9 @@ function startChild() {
 const started = await Promise.all(names.map(async (name) => [name, await startChild()]));
 const children = new Map(started);
 const tools = started.flatMap(([name, child]) =>
-  child.tools.map((tool) => ({ ...tool, name: `${name}__${tool.name}` })),
+  child.tools.map((/** @type {{ name: string }} */ tool) => ({ ...tool, name: `${name}__${tool.name}` })),
 );
+/** @type {Record<string, object>} */
 const own = {
   initialize: {
     protocolVersion: hello.protocolVersion,
@@ -129,8 +134,8 @@ const own = {
 createServer((socket) => {
   const client = outbox(socket);
   socket.on('error', () => {});
-  const many = (chunk) => {
-    const text = chunk.utf8Slice();
+  const many = (/** @type {Buffer} */ chunk) => {
+    const text = /** @type {any} */ (chunk).utf8Slice();
     for (const line of text.split('\n')) {
       if (line === '') continue;
       const { id, method, params } = JSON.parse(line);
@@ -144,6 +149,6 @@ createServer((socket) => {
       }
     }
   };
-  onLines(socket, many, (chunks) => many(Buffer.concat(chunks)));
+  onLines(socket, many, (/** @type {Buffer[]} */ chunks) => many(Buffer.concat(chunks)));
 }).listen(path, () => process.send?.('ready'));
 process.on('disconnect', () => process.exit());

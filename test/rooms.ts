@@ -31,6 +31,7 @@ export const ROOMS: readonly Room[] = [
       ['files', 'paths of all files and folders; atomic writes'],
       ['mcp', 'names, headers, error codes and log levels of MCP and JSON-RPC'],
       ['framing', 'bytes to lines; `RawJson`, a value that is passed on as its bytes'],
+      ['report', 'errors for people and scripts: their text, exit statuses, problems of a config'],
     ],
   },
   {

@@ -40,13 +40,18 @@ const AGENT = `tools:
 /** They take seconds. */
 const PEER_ROUNDS = 5;
 
-export async function measureCommand({ rounds, peers, note }) {
+export async function measureCommand(/** @type {Bench.MetricOptions} */ { rounds, peers, note }) {
   const herd = await startToolherd(['e0']);
   const folder = herd.folder;
   writeFileSync(join(folder, 'bare.cjs'), BARE);
   writeFileSync(join(folder, 'other.yaml'), AGENT);
   const env = { ...herd.env, TOKEN: 'x' };
-  const node = (...args) => ({ command: process.execPath, args, options: { cwd: folder, env } });
+  const node = (/** @type {string[]} */ ...args) => ({
+    command: process.execPath,
+    args,
+    options: { cwd: folder, env },
+  });
+  /** @type {Record<string, Bench.CommandLine>} */
   const commands = {
     'node -e 0': node('-e', '0'),
     'a bare script': { ...node('bare.cjs', herd.path), says: 'hi' },
@@ -79,12 +84,15 @@ export async function measureCommand({ rounds, peers, note }) {
   }
 }
 
-async function run({ command, args, options, says }, name) {
+async function run(
+  /** @type {{ command: any, args: string[], options: any, says: any }} */ { command, args, options, says },
+  /** @type {string} */ name,
+) {
   const begun = performance.now();
   const child = start(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
   for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text) => (said += text));
+    stream?.setEncoding('utf8').on('data', (/** @type {string} */ text) => (said += text));
   const [code] = await once(child, 'close');
   const ms = performance.now() - begun;
   if (code !== 0 || (says && !said.includes(says))) throw new Error(`${name} ended with ${code}: ${said}`);

@@ -5,19 +5,22 @@ import { startRelay } from '../systems/relay.mjs';
 import { namesOf } from '../systems/servers.mjs';
 import { startToolherd } from '../systems/toolherd.mjs';
 
-export async function measureFanOut({ rounds, calls = 1000 }) {
+export async function measureFanOut(/** @type {Bench.MetricOptions} */ { rounds, calls = 1000 }) {
   const servers = namesOf(8);
   const [herd, relay] = [await startToolherd(servers), await startRelay(servers)];
-  const ways = {
-    relay: [relay.way],
-    'toolherd, socket': [herd.ways.mcp],
-    'toolherd, fleet/call_many': [herd.ways.fleet, true],
+  /** @type {Record<string, [Bench.TransportOptions, boolean?]>} */
+  const transports = {
+    relay: [relay.transport],
+    'toolherd, socket': [herd.transports.mcp],
+    'toolherd, fleet/call_many': [herd.transports.fleet, true],
   };
+  /** @type {Record<string, { agent: Bench.Agent, inOne: boolean | undefined }>} */
   const systems = {};
-  for (const [name, [way, inOne]] of Object.entries(ways))
-    systems[name] = { agent: await openAgent(way), inOne };
+  for (const [name, [transport, inOne]] of Object.entries(transports))
+    systems[name] = { agent: await openAgent(transport), inOne };
   try {
-    const run = ({ agent, inOne }) => agent.ask('fanOut', { calls, servers, inOne });
+    const run = (/** @type {{ agent: Bench.Agent, inOne: boolean }} */ { agent, inOne }) =>
+      agent.ask('fanOut', { calls, servers, inOne });
     const list = await interleave({ rounds, warmups: 3, systems, run });
     return {
       fanOut: {

@@ -8,14 +8,16 @@ import { childrenOf, namesOf, TOOLS } from '../systems/servers.mjs';
 import { makeHerd, startToolherd } from '../systems/toolherd.mjs';
 import { connectLines } from '../transports/lines.mjs';
 
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Until what a start leaves behind (garbage, lists that are written) is gone. */
 const SETTLING_MS = 3000;
 
-const lazily = (count) => Object.fromEntries(namesOf(count).map((name) => [name, { start: 'lazy' }]));
+const lazily = (/** @type {number} */ count) =>
+  Object.fromEntries(namesOf(count).map((name) => [name, { start: 'lazy' }]));
 
 /** From nothing to the whole list, all servers up: raw children, and herds with the start of their daemon. */
-export async function measureStart({ sizes, rounds, peers, note }) {
+export async function measureStart(/** @type {Bench.MetricOptions} */ { sizes, rounds, peers, note }) {
+  /** @type {Record<number, Record<string, number | undefined>>} */
   const herdStart = {};
   const agent = await openAgent();
   try {
@@ -27,7 +29,10 @@ export async function measureStart({ sizes, rounds, peers, note }) {
         toolherd: () => toolherdStart(count),
         'toolherd, daemon already there': () => toolherdOrder(count),
         ...Object.fromEntries(
-          supporting(peers, count, note).map((peer) => [peer.name, peerStart(peer, count, note)]),
+          supporting(peers, count, note).map((/** @type {Bench.Peer} */ peer) => [
+            peer.name,
+            peerStart(peer, count, note),
+          ]),
         ),
       };
       const list = await interleave({
@@ -36,6 +41,7 @@ export async function measureStart({ sizes, rounds, peers, note }) {
         systems,
         run: (/** @type {(round: number) => Promise<any>} */ begin, _, round) => begin(round),
       });
+      /** @type {Record<string, number | undefined>} */
       const medians = {};
       for (const [name, all] of Object.entries(list))
         medians[name] = median(all.filter((ms) => ms !== undefined)) || undefined;
@@ -48,28 +54,34 @@ export async function measureStart({ sizes, rounds, peers, note }) {
 }
 
 /** A process for each server, made one after the other, takes minutes for a hundred. */
-function supporting(peers, count, note) {
-  return peers.filter(({ name, mostServers = 100 }) => {
+function supporting(
+  /** @type {Bench.Peer[]} */ peers,
+  /** @type {number} */ count,
+  /** @type {Bench.Note} */ note,
+) {
+  return peers.filter((/** @type {{ name: string, mostServers?: any }} */ { name, mostServers = 100 }) => {
     if (count > mostServers) note(`left out here: ${name}: more than ${mostServers} servers take it minutes`);
     return count <= mostServers;
   });
 }
 
 /** Of peers two rounds are enough. */
-const peerStart = (peer, count, note) => async (round) => {
-  if (round < 0 || round >= 2) return undefined;
-  try {
-    return await peer.startTime(namesOf(count));
-  } catch (error) {
-    note(`left out here: ${peer.name}: ${firstLine(error)}`);
-    return undefined;
-  }
-};
+const peerStart =
+  (/** @type {Bench.Peer} */ peer, /** @type {number} */ count, /** @type {Bench.Note} */ note) =>
+  async (/** @type {number} */ round) => {
+    if (round < 0 || round >= 2) return undefined;
+    try {
+      return await peer.startTime(namesOf(count));
+    } catch (error) {
+      note(`left out here: ${peer.name}: ${firstLine(error)}`);
+      return undefined;
+    }
+  };
 
-async function relayStart(count) {
+async function relayStart(/** @type {number} */ count) {
   const begun = performance.now();
   const relay = await startRelay(namesOf(count));
-  const { lines, socket } = await connectLines(relay.way.path);
+  const { lines, socket } = await connectLines(relay.transport.path);
   await listed(lines, count);
   const ms = performance.now() - begun;
   socket.destroy();
@@ -78,26 +90,36 @@ async function relayStart(count) {
 }
 
 /** Servers that begin with their daemon: from spawning it to the whole list. */
-async function toolherdStart(count) {
+async function toolherdStart(/** @type {number} */ count) {
   const herd = makeHerd(namesOf(count));
   const begun = performance.now();
-  const daemon = await herd.up();
-  const { lines, socket } = await connectLines(herd.path);
-  await listed(lines, count);
-  const ms = performance.now() - begun;
-  socket.destroy();
-  await daemon.down();
-  herd.remove();
-  return ms;
+  return timeUntilListed(herd, await herd.up(), count, async () => begun);
 }
 
-/** Servers that rest until a daemon that is there is told to start them. */
-async function toolherdOrder(count) {
+/** Lazy servers of a running daemon: from the start order to the full list. */
+async function toolherdOrder(/** @type {number} */ count) {
   const herd = makeHerd(lazily(count));
-  const daemon = await herd.up();
+  return timeUntilListed(
+    herd,
+    await herd.up(),
+    count,
+    async (/** @type {import('../transports/lines.mjs').Lines} */ lines) => {
+      const begun = performance.now();
+      await lines.request('fleet/start', { all: true, wait: true });
+      return begun;
+    },
+  );
+}
+
+/** `order` resolves with the time at which the measurement began. Ends the daemon. */
+async function timeUntilListed(
+  /** @type {any} */ herd,
+  /** @type {any} */ daemon,
+  /** @type {number} */ count,
+  /** @type {(lines: import('../transports/lines.mjs').Lines) => Promise<number>} */ order,
+) {
   const { lines, socket } = await connectLines(herd.path);
-  const begun = performance.now();
-  await lines.request('fleet/start', { all: true, wait: true });
+  const begun = await order(lines);
   await listed(lines, count);
   const ms = performance.now() - begun;
   socket.destroy();
@@ -106,14 +128,17 @@ async function toolherdOrder(count) {
   return ms;
 }
 
-async function listed(lines, count) {
+async function listed(
+  /** @type {import('../transports/lines.mjs').Lines} */ lines,
+  /** @type {number} */ count,
+) {
   const { tools } = await lines.request('tools/list');
   if (tools.length !== count * TOOLS)
     throw new Error(`${tools.length} tools are listed, not ${count * TOOLS}`);
 }
 
 /** 20 servers that rest, their lists in the cache: from connecting to the list, of the first agent and of later ones. */
-export async function measureAttach({ rounds, count = 20 }) {
+export async function measureAttach(/** @type {Bench.MetricOptions} */ { rounds, count = 20 }) {
   const herd = makeHerd(lazily(count));
   const agent = await openAgent();
   const attach = () => agent.ask('attach', { path: herd.path, tools: count * TOOLS });
@@ -141,7 +166,8 @@ export async function measureAttach({ rounds, count = 20 }) {
 }
 
 /** The memory of the daemon without its servers, with herds of several sizes. */
-export async function measureMemory({ sizes, peers, note }) {
+export async function measureMemory(/** @type {Bench.MetricOptions} */ { sizes, peers, note }) {
+  /** @type {Record<number, Record<string, { rss: number, pss: number }>>} */
   const memory = {};
   for (const count of sizes) {
     note(`memory with ${count} servers`);
@@ -151,7 +177,10 @@ export async function measureMemory({ sizes, peers, note }) {
       ...(count > 0 && { relay: () => startRelay(namesOf(count)) }),
       ...(count > 0 &&
         Object.fromEntries(
-          supporting(peers, count, note).map((peer) => [peer.name, () => peer.start(namesOf(count))]),
+          supporting(peers, count, note).map((/** @type {Bench.Peer} */ peer) => [
+            peer.name,
+            () => peer.start(namesOf(count)),
+          ]),
         )),
     };
     memory[count] = {};
@@ -174,26 +203,40 @@ export async function measureMemory({ sizes, peers, note }) {
 /** 8 agents with 10 servers: once each agent starts its own processes, once all share one herd. The agents are not counted. */
 export async function measureShared({ agents = 8, count = 10 }) {
   const names = namesOf(count);
-  const weigh = (pids) => ({ rss: sumOf(pids, rssOf), pss: sumOf(pids, pssOf), processes: pids.length });
-  const use = (list) =>
+  const weigh = (/** @type {number[]} */ pids) => ({
+    rss: sumOf(pids, rssOf),
+    pss: sumOf(pids, pssOf),
+    processes: pids.length,
+  });
+  const use = (/** @type {Bench.Agent[]} */ list) =>
     Promise.all(
-      list.flatMap((agent) => names.map((server) => agent.ask('sequential', { calls: 5, server }))),
+      list.flatMap((/** @type {Bench.Agent} */ agent) =>
+        names.map((server) => agent.ask('sequential', { calls: 5, server })),
+      ),
     );
-  const open = (way) => Promise.all(Array.from({ length: agents }, () => openAgent(way)));
-  const measure = async (way, pidsOf) => {
-    const list = await open(way);
+  const open = (/** @type {Bench.TransportOptions} */ transport) =>
+    Promise.all(Array.from({ length: agents }, () => openAgent(transport)));
+  const measure = async (
+    /** @type {Bench.TransportOptions} */ transport,
+    /** @type {(agents: Bench.Agent[]) => number[]} */ pidsOf,
+  ) => {
+    const list = await open(transport);
     await use(list);
     await sleep(SETTLING_MS);
     const weight = weigh(pidsOf(list));
     await Promise.all(list.map((agent) => agent.close()));
     return weight;
   };
-  const below = (list) => list.flatMap(({ pid }) => familyOf(pid).slice(1));
+  const below = (/** @type {Bench.Agent[]} */ list) =>
+    list.flatMap((/** @type {{ pid: number }} */ { pid }) => familyOf(pid).slice(1));
   const separate = await measure({ kind: 'pipe', servers: childrenOf(names) }, below);
   const herd = await startToolherd(names);
   try {
-    const shared = await measure(herd.ways.mcp, () => familyOf(herd.pid));
-    const bridged = await measure(herd.ways.bridge, (list) => [...familyOf(herd.pid), ...below(list)]);
+    const shared = await measure(herd.transports.mcp, () => familyOf(herd.pid));
+    const bridged = await measure(herd.transports.bridge, (/** @type {Bench.Agent[]} */ list) => [
+      ...familyOf(herd.pid),
+      ...below(list),
+    ]);
     return { shared: { agents, count, separate, shared, bridged } };
   } finally {
     await herd.close();

@@ -10,6 +10,7 @@ import { measureTransient } from './transient.mjs';
 
 const MB = 1e6;
 
+/** @type {Record<string, { measure: (options: Bench.MetricOptions) => Promise<object>, full: object, quick: object | undefined }>} */
 export const metrics = {
   sequential: {
     measure: measureSequential,

@@ -16,7 +16,8 @@ const PARSED_MOST = 50 * MB;
 const PEER_ROUNDS = 2;
 const entry = { max_message_bytes: 256 * 1024 * 1024 };
 
-export async function measureLarge({ sizes, rounds, peers, note }) {
+export async function measureLarge(/** @type {Bench.MetricOptions} */ { sizes, rounds, peers, note }) {
+  /** @type {Record<number, any>} */
   const large = {};
   for (const size of sizes) {
     note(`results of ${size / MB} MB`);
@@ -26,18 +27,26 @@ export async function measureLarge({ sizes, rounds, peers, note }) {
   return { large };
 }
 
-async function times(size, rounds, peers, note) {
+async function times(
+  /** @type {number} */ size,
+  /** @type {number} */ rounds,
+  /** @type {Bench.Peer[]} */ peers,
+  /** @type {Bench.Note} */ note,
+) {
   const [herd, relay] = [await startToolherd({ e0: entry }), await startTunedRelay(['e0'])];
-  const ways = {
+  /** @type {Record<string, Bench.TransportOptions>} */
+  const transports = {
     'raw pipe': { kind: 'pipe', servers: childrenOf(['e0']) },
-    'tuned relay': relay.way,
-    'toolherd, socket': herd.ways.mcp,
+    'tuned relay': relay.transport,
+    'toolherd, socket': herd.transports.mcp,
     'toolherd, bridge': { kind: 'pipe', bridge: [process.execPath, COMMAND(), 'bridge'], env: herd.env },
   };
-  if (size <= SDK_MOST) ways['SDK, own child'] = { kind: 'sdk', servers: childrenOf(['e0']) };
-  if (size <= PARSED_MOST) ways['toolherd, fleet/call'] = herd.ways.fleet;
+  if (size <= SDK_MOST) transports['SDK, own child'] = { kind: 'sdk', servers: childrenOf(['e0']) };
+  if (size <= PARSED_MOST) transports['toolherd, fleet/call'] = herd.transports.fleet;
+  /** @type {Record<string, Bench.Agent>} */
   const agents = {};
-  for (const [name, way] of Object.entries(ways)) agents[name] = await openAgent(way);
+  for (const [name, transport] of Object.entries(transports)) agents[name] = await openAgent(transport);
+  /** @type {Record<string, string>} */
   const without = {};
   if (size > SDK_MOST) without['SDK, own child'] = 'it closes the connection above 10 MiB';
   const attending = await startPeers(peers, ['e0'], note);
@@ -54,7 +63,11 @@ async function times(size, rounds, peers, note) {
     note(`left out at ${size / MB} MB: ${name}: ${reason}`);
   try {
     const isPeer = new Set(attending.map(({ name }) => name));
-    const run = (agent, name, round) =>
+    const run = (
+      /** @type {Bench.Agent} */ agent,
+      /** @type {string} */ name,
+      /** @type {number} */ round,
+    ) =>
       isPeer.has(name) && (round < 0 || round >= PEER_ROUNDS)
         ? undefined
         : agent.ask('large', { size, times: size < MB ? 200 : 1 });
@@ -71,9 +84,11 @@ async function times(size, rounds, peers, note) {
   }
 }
 
-const roundsOf = (size, rounds) => Math.max(3, Math.round(rounds / Math.max(1, size / (20 * MB))));
+const roundsOf = (/** @type {number} */ size, /** @type {number} */ rounds) =>
+  Math.max(3, Math.round(rounds / Math.max(1, size / (20 * MB))));
 
-async function withinPatience(promise) {
+async function withinPatience(/** @type {Promise<any>} */ promise) {
+  /** @type {NodeJS.Timeout | undefined} */
   let timer;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error('no result in 60 s')), 60_000);
@@ -82,9 +97,9 @@ async function withinPatience(promise) {
 }
 
 /** By how much the daemon grows: of a fresh one, from idle to its peak while three such results pass. */
-async function memory(size) {
+async function memory(/** @type {number} */ size) {
   const herd = await startToolherd({ e0: entry });
-  const agent = await openAgent(herd.ways.mcp);
+  const agent = await openAgent(herd.transports.mcp);
   try {
     await agent.ask('sequential', { calls: 500 });
     const before = rssOf(herd.pid);
@@ -98,12 +113,19 @@ async function memory(size) {
 }
 
 /** Small calls to one server, alone and while large results of another pass. */
-export async function measureBeside({ size, rounds, ms }) {
+export async function measureBeside(/** @type {Bench.MetricOptions} */ { size, rounds, ms }) {
   const names = ['e0', 'e1'];
   const [herd, relay] = [await startToolherd({ e0: entry, e1: entry }), await startTunedRelay(names)];
+  /** @type {Record<string, { small: Bench.Agent, large: Bench.Agent }>} */
   const systems = {};
-  for (const [name, way] of Object.entries({ 'tuned relay': relay.way, 'toolherd, socket': herd.ways.mcp })) {
-    systems[name] = { small: await openAgent(way), large: await openAgent({ ...way, kind: 'reader' }) };
+  for (const [name, transport] of Object.entries({
+    'tuned relay': relay.transport,
+    'toolherd, socket': herd.transports.mcp,
+  })) {
+    systems[name] = {
+      small: await openAgent(transport),
+      large: await openAgent({ ...transport, kind: 'reader' }),
+    };
   }
   try {
     const list = await interleave({
@@ -118,7 +140,11 @@ export async function measureBeside({ size, rounds, ms }) {
         return { alone, beside };
       },
     });
-    const p = (all, which, share) =>
+    const p = (
+      /** @type {{ alone: number[], beside: number[] }[]} */ all,
+      /** @type {'alone' | 'beside'} */ which,
+      /** @type {number} */ share,
+    ) =>
       quantile(
         all.flatMap((round) => round[which]),
         share,

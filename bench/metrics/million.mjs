@@ -9,15 +9,15 @@ const PART = 50_000;
 /** What is kept of recent calls (latencies, the journal) has its full size after these. */
 const WARM = 50_000;
 
-export async function measureMillion({ calls = 1_000_000, note }) {
+export async function measureMillion(/** @type {Bench.MetricOptions} */ { calls = 1_000_000, note }) {
   const herd = await startToolherd(['e0'], { node: ['--expose-gc', '--require', PROBE], channel: true });
   const probe = async () => {
     herd.child.send('count');
     const [counted] = await once(herd.child, 'message');
     return counted;
   };
-  const agents = [await openAgent(herd.ways.mcp), await openAgent(herd.ways.fleet)];
-  const flood = (count) =>
+  const agents = [await openAgent(herd.transports.mcp), await openAgent(herd.transports.fleet)];
+  const flood = (/** @type {number} */ count) =>
     Promise.all(
       agents.map((agent) => agent.ask('flood', { calls: count / 2, inFlight: 32, servers: ['e0'] })),
     );
@@ -25,6 +25,7 @@ export async function measureMillion({ calls = 1_000_000, note }) {
     await flood(WARM);
     const before = await probe();
     const begun = performance.now();
+    /** @type {Record<number, number>} */
     const heaps = {};
     for (let done = 0; done < calls; done += PART) {
       await flood(PART);

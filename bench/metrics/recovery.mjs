@@ -8,11 +8,12 @@ import { startToolherd } from '../systems/toolherd.mjs';
 const PATIENCE_MS = 5000;
 const PEER_ROUNDS = 3;
 
-export async function measureRecovery({ rounds, peers, note }) {
+export async function measureRecovery(/** @type {Bench.MetricOptions} */ { rounds, peers, note }) {
   const names = namesOf(rounds);
   // each server is killed once: a restart after a healthy time is what is measured, not the backoff after it
   const herd = await startToolherd(Object.fromEntries(names.map((name) => [name, { healthy_after: 0.1 }])));
-  const systems = { 'toolherd, socket': await openAgent(herd.ways.mcp) };
+  /** @type {Record<string, Bench.Agent>} */
+  const systems = { 'toolherd, socket': await openAgent(herd.transports.mcp) };
   systems['SDK, own child'] = await openAgent({ kind: 'sdk', servers: childrenOf(names) });
   const attending = await startPeers(peers, names.slice(0, PEER_ROUNDS), note);
   for (const { name, agent } of attending) systems[name] = agent;
@@ -40,9 +41,13 @@ export async function measureRecovery({ rounds, peers, note }) {
 }
 
 /** Null: it did not come within the patience. */
-function summaryOf(list, boot) {
-  const all = (name) => list.map((outcome) => outcome[name]).filter((ms) => ms !== undefined);
-  const medianOf = (name) => (all(name).length * 2 > list.length ? median(all(name)) : null);
+function summaryOf(/** @type {Bench.Agent[]} */ list, /** @type {number} */ boot) {
+  const all = (/** @type {string} */ name) =>
+    list
+      .map((/** @type {any} */ outcome) => outcome[name])
+      .filter((/** @type {number} */ ms) => ms !== undefined);
+  const medianOf = (/** @type {string} */ name) =>
+    all(name).length * 2 > list.length ? median(all(name)) : null;
   const back = medianOf('back');
   return { error: medianOf('heard'), back, overBoot: back === null ? null : back - boot };
 }

@@ -4,17 +4,17 @@ import { openAgent } from '../systems/agent.mjs';
 import { startToolherd } from '../systems/toolherd.mjs';
 import { connectLines } from '../transports/lines.mjs';
 
-const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Nothing of what the call before has left to do (a process that goes, its successor) falls into the next one. */
 const REST_MS = 250;
 
-export async function measureTransient({ rounds }) {
+export async function measureTransient(/** @type {Bench.MetricOptions} */ { rounds }) {
   const herd = await startToolherd({
     singleton: {},
     spare: { lifecycle: 'transient', spares: 1 },
     fresh: { lifecycle: 'transient' },
   });
-  const agent = await openAgent(herd.ways.mcp);
+  const agent = await openAgent(herd.transports.mcp);
   const { lines, socket } = await connectLines(herd.path);
   const used = new Set();
   /** Until the spare has shaken hands: it is connected, and it is another process than before. */

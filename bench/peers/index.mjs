@@ -5,13 +5,16 @@ import { findMcpc } from './mcpc.mjs';
 import { findMcporter } from './mcporter.mjs';
 import { firstLine } from './start-peers.mjs';
 
-export async function findPeers(note) {
+export async function findPeers(/** @type {Bench.Note} */ note) {
+  /** @type {Bench.Peer[]} */
   const peers = [];
+  /** @type {Record<string, string>} */
   const without = {};
   for (const [name, find] of Object.entries({ mcporter: findMcporter, 'mcp-hub': findHub, mcpc: findMcpc })) {
     try {
-      peers.push(find());
-      await (await peers.at(-1).start(['e0'])).close();
+      const peer = find();
+      peers.push(peer);
+      await (await peer.start(['e0'])).close();
     } catch (error) {
       without[name] = `could not be installed or started: ${firstLine(error)}`;
       note(`left out: ${name}: ${without[name]}`);

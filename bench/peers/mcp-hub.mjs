@@ -1,25 +1,19 @@
 // mcp-hub: one process that serves MCP over HTTP for a list of servers. It starts them with itself.
-import { writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { install } from '../../scripts/shared/install.mjs';
 import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
-import { ECHO } from '../systems/servers.mjs';
+import { writeServersConfig } from '../systems/servers.mjs';
 import { until } from './until.mjs';
 
 export function findHub() {
   const { folder, version } = install('mcp-hub@4.2.1', { folder: 'bench/mcp-hub', env: environment });
   const cli = join(folder, 'node_modules/mcp-hub/dist/cli.js');
 
-  async function launch(names) {
+  async function launch(/** @type {string[]} */ names) {
     const home = makeFolder();
-    const config = join(home, 'servers.json');
-    const entry = { command: ECHO[0], args: ECHO.slice(1) };
-    writeFileSync(
-      config,
-      JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, entry])) }),
-    );
+    const config = writeServersConfig(home, names);
     const port = await freePort();
     const env = {
       ...environment,
@@ -32,11 +26,14 @@ export function findHub() {
     const child = start(process.execPath, args, { cwd: home, env, stdio: 'ignore' });
     await until('the start of mcp-hub', async () => {
       const { servers } = JSON.parse(await fetched(`http://localhost:${port}/api/servers`));
-      return servers.filter(({ status }) => status === 'connected').length === names.length;
+      return (
+        servers.filter((/** @type {{ status: any }} */ { status }) => status === 'connected').length ===
+        names.length
+      );
     });
     return {
       pid: child.pid,
-      way: { kind: 'mcp-hub', url: `http://localhost:${port}/mcp` },
+      transport: { kind: 'mcp-hub', url: `http://localhost:${port}/mcp` },
       async close() {
         await end(child);
         removeFolder(home);
@@ -48,7 +45,7 @@ export function findHub() {
     name: 'mcp-hub',
     version,
     start: launch,
-    async startTime(names) {
+    async startTime(/** @type {string[]} */ names) {
       const begun = performance.now();
       const system = await launch(names);
       const ms = performance.now() - begun;
@@ -58,7 +55,7 @@ export function findHub() {
   };
 }
 
-function fetched(url) {
+function fetched(/** @type {string} */ url) {
   return new Promise((resolve, reject) => {
     get(url, (response) => {
       let text = '';

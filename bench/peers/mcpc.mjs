@@ -1,12 +1,12 @@
 // mcpc: a process in the background for each server, made by one run of its command each.
 import { execFile } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { install } from '../../scripts/shared/install.mjs';
 import { environment, makeFolder, onEnd, removeFolder } from '../children.mjs';
 import { familyOf, processesWith } from '../proc-stats.mjs';
-import { ECHO } from '../systems/servers.mjs';
+import { writeServersConfig } from '../systems/servers.mjs';
 
 const run = promisify(execFile);
 
@@ -19,16 +19,11 @@ export function findMcpc() {
   });
   const cli = join(folder, 'node_modules/@apify/mcpc/bin/mcpc');
 
-  async function launch(names) {
+  async function launch(/** @type {string[]} */ names) {
     const home = makeFolder();
-    const config = join(home, 'servers.json');
-    const entry = { command: ECHO[0], args: ECHO.slice(1) };
-    writeFileSync(
-      config,
-      JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, entry])) }),
-    );
+    const config = writeServersConfig(home, names);
     const options = { cwd: home, env: { ...environment, HOME: home, MCPC_HOME_DIR: join(home, 'mcpc') } };
-    const mcpc = (...args) =>
+    const mcpc = (/** @type {string[]} */ ...args) =>
       run(process.execPath, [cli, ...args], options).catch(({ stderr, message }) => {
         throw new Error(stderr.trim().split('\n').at(-1) || message);
       });
@@ -61,7 +56,7 @@ export function findMcpc() {
     ]);
     return {
       pids: Object.values(pids()),
-      way: { kind: 'mcpc', folder, sockets: Object.fromEntries(sockets) },
+      transport: { kind: 'mcpc', folder, sockets: Object.fromEntries(sockets) },
       command: {
         command: process.execPath,
         args: [cli, '@e0', 'tools-call', 'echo', 'text:=hi'],
@@ -76,7 +71,7 @@ export function findMcpc() {
     version,
     mostServers: 20,
     start: launch,
-    async startTime(names) {
+    async startTime(/** @type {string[]} */ names) {
       const begun = performance.now();
       const system = await launch(names);
       const ms = performance.now() - begun;

@@ -13,13 +13,16 @@ export function findMcporter() {
   const cli = join(folder, 'node_modules/mcporter/dist/cli.js');
 
   /** A daemon, whose servers start when they are first asked for something. */
-  async function launch(names) {
+  async function launch(/** @type {string[]} */ names) {
     const home = makeFolder();
     const config = join(home, 'mcporter.json');
     const entry = { command: ECHO[0], args: ECHO.slice(1), lifecycle: 'keep-alive' };
     writeFileSync(
       config,
-      JSON.stringify({ mcpServers: Object.fromEntries(names.map((name) => [name, entry])), imports: [] }),
+      JSON.stringify({
+        mcpServers: Object.fromEntries(names.map((/** @type {string} */ name) => [name, entry])),
+        imports: [],
+      }),
     );
     const env = { ...environment, HOME: home, MCPORTER_DAEMON_DIR: home };
     const options = { cwd: home, env };
@@ -29,7 +32,7 @@ export function findMcporter() {
     await until('the start of mcporter', hasSocket);
     return {
       pid: child.pid,
-      way: { kind: 'mcporter', folder, config },
+      transport: { kind: 'mcporter', folder, config },
       agentOptions: { execPath: node, env },
       command: { command: node, args: [cli, '--config', config, 'call', 'e0.echo', 'text=hi'], options },
       async close() {
@@ -39,22 +42,26 @@ export function findMcporter() {
     };
   }
 
-  async function list(system, agent, names) {
-    await agent.ask('open', system.way);
+  async function list(
+    /** @type {Bench.System} */ system,
+    /** @type {Bench.Agent} */ agent,
+    /** @type {string[]} */ names,
+  ) {
+    await agent.ask('open', system.transport);
     await agent.ask('list', { servers: names });
   }
 
   return {
     name: 'mcporter',
     version,
-    async start(names) {
+    async start(/** @type {string[]} */ names) {
       const system = await launch(names);
       const agent = await openAgent(undefined, system.agentOptions);
       await list(system, agent, names);
       await agent.close();
       return system;
     },
-    async startTime(names) {
+    async startTime(/** @type {string[]} */ names) {
       const begun = performance.now();
       const system = await launch(names);
       // the agent's own start is no part of it

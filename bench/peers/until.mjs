@@ -1,5 +1,9 @@
 // Asks again until the answer is true.
-export async function until(what, isSo, patienceMs = 30_000) {
+export async function until(
+  /** @type {string} */ what,
+  /** @type {() => Promise<boolean>} */ isSo,
+  patienceMs = 30_000,
+) {
   for (const deadline = performance.now() + patienceMs; performance.now() < deadline; ) {
     if (await isSo().catch(() => false)) return;
     await new Promise((resolve) => setTimeout(resolve, 5));

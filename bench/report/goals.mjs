@@ -5,11 +5,17 @@ const MIB = 1024 * 1024;
 const DIRECT = 'SDK, own child';
 const SOCKET = 'toolherd, socket';
 
-const most = (limit) => ({ text: `≤ ${limit}`, holds: (value) => value <= limit });
-const least = (limit) => ({ text: `≥ ${limit}`, holds: (value) => value >= limit });
-const ratio = (value) => value.toFixed(2);
-const ms = (value) => `${value.toFixed(1)} ms`;
-const megabytes = (value) => `${(value / MB).toFixed(1)} MB`;
+const most = (/** @type {number} */ limit) => ({
+  text: `≤ ${limit}`,
+  holds: (/** @type {number} */ value) => value <= limit,
+});
+const least = (/** @type {number} */ limit) => ({
+  text: `≥ ${limit}`,
+  holds: (/** @type {number} */ value) => value >= limit,
+});
+const ratio = (/** @type {number} */ value) => value.toFixed(2);
+const ms = (/** @type {number} */ value) => `${value.toFixed(1)} ms`;
+const megabytes = (/** @type {number} */ value) => `${(value / MB).toFixed(1)} MB`;
 
 /**
  * `of`: the number from the results; undefined where it was not measured.
@@ -37,7 +43,8 @@ const goals = [
   ].map(({ whom, limit, name }) => ({
     what: `the same of the first calls (early), against ${whom}`,
     goal: most(limit),
-    of: ({ sequential: s }) => s?.relay.early && s[SOCKET].early / s[name].early,
+    of: (/** @type {{ sequential: any }} */ { sequential: s }) =>
+      s?.relay.early && s[SOCKET].early / s[name].early,
   })),
   {
     what: 'p99 against the direct SDK client',
@@ -57,7 +64,8 @@ const goals = [
   ...[10, 50].map((size) => ({
     what: `${size} MB result, against the raw pipe`,
     goal: most(2),
-    of: ({ large: l }) => l?.[size * MB] && l[size * MB].ms[SOCKET] / l[size * MB].ms['raw pipe'],
+    of: (/** @type {{ large: any }} */ { large: l }) =>
+      l?.[size * MB] && l[size * MB].ms[SOCKET] / l[size * MB].ms['raw pipe'],
   })),
   {
     what: '50 MB against 10 MB',
@@ -66,8 +74,8 @@ const goals = [
   },
   ...[10, 50].map((size) => ({
     what: `memory for a ${size} MB result, over the message`,
-    goal: { text: '≤ 20 MB', holds: (value) => value <= 20 * MB },
-    of: ({ large: l }) => {
+    goal: { text: '≤ 20 MB', holds: (/** @type {number} */ value) => value <= 20 * MB },
+    of: (/** @type {{ large: any }} */ { large: l }) => {
       const memory = l?.[size * MB]?.memory;
       return memory?.peak && memory.peak - memory.before - size * MB;
     },
@@ -134,7 +142,7 @@ const goals = [
 ];
 
 /** A byte a call would be 0.95 MiB: what is left over from a million calls must be less than that. */
-function isBack({ before, after, calls }) {
+function isBack(/** @type {{ before: any, after: any, calls: number }} */ { before, after, calls }) {
   return after.fds <= before.fds && after.timers <= before.timers && after.heap - before.heap < calls;
 }
 

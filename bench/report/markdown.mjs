@@ -4,10 +4,11 @@ import { checkGoals } from './goals.mjs';
 
 const MB = 1e6;
 const DIRECT = 'SDK, own child';
-const number = (value, digits = 2) =>
+const number = (/** @type {number | null | undefined} */ value, digits = 2) =>
   value === undefined || value === null || Number.isNaN(value) ? '' : value.toFixed(digits);
-const whole = (value) => (value === undefined ? '' : Math.round(value).toLocaleString('en'));
-const megabytes = (value) => (value ? (value / MB).toFixed(1) : '');
+const whole = (/** @type {number | undefined} */ value) =>
+  value === undefined ? '' : Math.round(value).toLocaleString('en');
+const megabytes = (/** @type {number | undefined} */ value) => (value ? (value / MB).toFixed(1) : '');
 
 /** @param {Record<string, any>} results */
 export function goalsTable(results) {
@@ -21,7 +22,7 @@ export function goalsTable(results) {
 }
 
 /** When, how, and on what. */
-export function circumstances({ run }) {
+export function circumstances(/** @type {Bench.Results} */ { run }) {
   return (
     `${run.date}, \`${run.command}\`, ${Math.round(run.seconds / 60)} min; Node ${run.node}, ${run.cores} cores (${run.platform}), ` +
     `load average ${run.load.start.toFixed(2)} at the start and ${run.load.end.toFixed(2)} at the end (this run's own work is in it)`
@@ -111,7 +112,12 @@ const sections = {
       ]),
     ),
   'A herd starts, ms (× raw children)': ({ herdStart: h }) =>
-    h && bySize(h, (ms, all) => `${whole(ms)} (${number(ms / all['raw children'])})`),
+    h &&
+    bySize(
+      h,
+      (/** @type {number} */ ms, /** @type {any} */ all) =>
+        `${whole(ms)} (${number(ms / all['raw children'])})`,
+    ),
   'An agent attaches': ({ attach: a }) =>
     a &&
     table(
@@ -122,17 +128,21 @@ const sections = {
       ],
     ),
   'Memory of the daemon itself, by servers: MB resident (proportional)': ({ memory: m }) =>
-    m && bySize(m, ({ rss, pss }) => `${megabytes(rss)} (${megabytes(pss)})`),
+    m &&
+    bySize(
+      m,
+      (/** @type {{ rss: any, pss: any }} */ { rss, pss }) => `${megabytes(rss)} (${megabytes(pss)})`,
+    ),
   'Shared against separate': ({ shared: s }) =>
     s &&
     table(
       [`${s.agents} agents × ${s.count} servers`, 'processes', 'MB, proportional', '', 'MB, resident', ''],
-      ['separate', 'shared', 'bridged'].map((name) => [
-        {
-          separate: 'each with its own',
-          shared: 'toolherd, over the socket',
-          bridged: 'toolherd, each by a `bridge`',
-        }[name],
+      Object.entries({
+        separate: 'each with its own',
+        shared: 'toolherd, over the socket',
+        bridged: 'toolherd, each by a `bridge`',
+      }).map(([name, label]) => [
+        label,
         String(s[name].processes),
         megabytes(s[name].pss),
         number(s[name].pss / s.separate.pss, 3),
@@ -181,19 +191,22 @@ const sections = {
     ),
 };
 
-export function sizeName(size) {
+export function sizeName(/** @type {number | string} */ size) {
   const bytes = Number(size);
   if (bytes >= MB) return `${bytes / MB} MB`;
   return bytes >= 1000 ? `${bytes / 1000} kB` : `${bytes} B`;
 }
 
-function largeTable(large) {
+function largeTable(/** @type {Record<string, any>} */ large) {
   const names = [
     ...new Set(
       Object.values(large).flatMap(({ ms, without }) => [...Object.keys(ms), ...Object.keys(without)]),
     ),
   ];
-  const cell = ({ ms, without }, name) => {
+  const cell = (
+    /** @type {{ ms: Record<string, number>, without: Record<string, string> }} */ { ms, without },
+    /** @type {string} */ name,
+  ) => {
     if (without[name]) return /clos/.test(without[name]) ? 'closed' : 'failed';
     return ms[name] === undefined
       ? ''
@@ -206,7 +219,10 @@ function largeTable(large) {
 }
 
 /** Rows are systems, columns herds. */
-function bySize(sizes, show) {
+function bySize(
+  /** @type {Record<string, any>} */ sizes,
+  /** @type {(value: any, all: any) => string} */ show,
+) {
   const names = [...new Set(Object.values(sizes).flatMap(Object.keys))];
   return table(
     ['servers', ...Object.keys(sizes)],
@@ -217,7 +233,7 @@ function bySize(sizes, show) {
   );
 }
 
-export function fullTables(results) {
+export function fullTables(/** @type {Bench.Results} */ results) {
   return Object.entries(sections)
     .map(([title, of]) => [title, of(results)])
     .filter(([, body]) => body !== undefined)
@@ -225,7 +241,7 @@ export function fullTables(results) {
     .join('\n\n');
 }
 
-export function leftOut({ run }) {
+export function leftOut(/** @type {Bench.Results} */ { run }) {
   const lines = Object.entries(run.without ?? {}).map(([name, reason]) => `- ${name}: ${reason}`);
   return lines.length === 0 ? '' : `Left out:\n\n${lines.join('\n')}`;
 }

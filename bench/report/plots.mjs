@@ -5,7 +5,11 @@ import { bars, lines } from './svg.mjs';
 const MB = 1e6;
 
 /** name → [[x, y]…] from x → {name: value}. */
-function turned(byX, pick) {
+function turned(
+  /** @type {Record<string, any>} */ byX,
+  /** @type {(value: any, all: any) => number} */ pick,
+) {
+  /** @type {Record<string, [number, number][]>} */
   const series = {};
   for (const [x, all] of Object.entries(byX)) {
     if (!(Number(x) > 0)) continue;
@@ -44,7 +48,7 @@ const plots = {
       nameX: sizeName,
       series: turned(
         Object.fromEntries(Object.entries(large).map(([size, { ms }]) => [size, ms])),
-        (ms) => ms,
+        (/** @type {number} */ ms) => ms,
       ),
     }),
   'herd-start.svg': ({ herdStart }) =>
@@ -53,7 +57,7 @@ const plots = {
       title: 'From nothing to the list of all tools, by the size of the herd',
       xUnit: 'servers',
       yUnit: 'ms',
-      series: turned(herdStart, (ms) => ms),
+      series: turned(herdStart, (/** @type {number} */ ms) => ms),
     }),
   'herd-memory.svg': ({ memory }) =>
     memory &&
@@ -62,7 +66,7 @@ const plots = {
       xUnit: 'servers',
       yUnit: 'MB resident',
       linear: true,
-      series: turned(memory, ({ rss }) => rss / MB),
+      series: turned(memory, (/** @type {{ rss: any }} */ { rss }) => rss / MB),
     }),
 };
 

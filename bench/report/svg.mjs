@@ -26,12 +26,15 @@ const STYLE = `
     .grid { stroke: #3d444d }
   }`;
 
-const escaped = (text) =>
-  text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]);
-const at = (value) => Number(value.toFixed(1));
-const text = (x, y, words, more = '') => `<text x="${at(x)}" y="${at(y)}"${more}>${escaped(words)}</text>`;
+/** @type {Record<string, string>} */
+const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (/** @type {string} */ text) =>
+  text.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+const at = (/** @type {number} */ value) => Number(value.toFixed(1));
+const text = (/** @type {number} */ x, /** @type {number} */ y, /** @type {string} */ label, more = '') =>
+  `<text x="${at(x)}" y="${at(y)}"${more}>${escaped(label)}</text>`;
 
-function picture(height, title, body) {
+function picture(/** @type {number} */ height, /** @type {string} */ title, /** @type {string[]} */ body) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${escaped(title)}">
 <style>${STYLE}
 </style>
@@ -42,26 +45,34 @@ ${body.join('\n')}
 }
 
 /** Powers of ten that hold all values. */
-export function decades(values) {
-  const logs = values.filter((value) => value > 0).map(Math.log10);
+export function decades(/** @type {number[]} */ values) {
+  const logs = values.filter((/** @type {number} */ value) => value > 0).map(Math.log10);
   const low = Math.floor(Math.min(...logs));
   return { low, high: Math.max(low + 1, Math.ceil(Math.max(...logs))) };
 }
 
-export const shortNumber = (value) => {
+export const shortNumber = (/** @type {number} */ value) => {
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;
   if (value >= 1e3) return `${Number((value / 1e3).toPrecision(3))}k`;
   return String(Number(value.toPrecision(3)));
 };
 
 /** `rows`: [name, first value, second value…]; the legend names the values. */
-export function bars({ title, unit, legend, rows }) {
+export function bars(
+  /** @type {{ title: string, unit: string, legend: string[], rows: [string, ...number[]][] }} */ {
+    title,
+    unit,
+    legend,
+    rows,
+  },
+) {
   const left = 190;
   const right = 70;
   const thick = 13;
   const step = thick * legend.length + 9;
   const { low, high } = decades(rows.flatMap(([, ...values]) => values));
-  const x = (value) => left + ((Math.log10(value) - low) / (high - low)) * (WIDTH - left - right);
+  const x = (/** @type {number} */ value) =>
+    left + ((Math.log10(value) - low) / (high - low)) * (WIDTH - left - right);
   const bottom = 44 + rows.length * step;
   const body = [];
   for (let power = low; power <= high; power += 1) {
@@ -90,17 +101,28 @@ export function bars({ title, unit, legend, rows }) {
 }
 
 /** `series`: name → [[x, y]…]; both axes are logarithmic unless `linear` says that y is not. */
-export function lines({ title, xUnit, yUnit, series, linear = false, nameX = shortNumber }) {
+export function lines(
+  /** @type {{ title: string, xUnit: string, yUnit: string, series: Record<string, number[][]>, linear?: boolean, nameX?: (x: number) => string }} */ {
+    title,
+    xUnit,
+    yUnit,
+    series,
+    linear = false,
+    nameX = shortNumber,
+  },
+) {
   const [left, top, height, right] = [56, 34, 300, 200];
   const points = Object.values(series).flat();
   const xs = [...new Set(points.map(([x]) => x))].sort((a, b) => a - b);
-  const [xLow, xHigh] = [Math.log10(xs[0]), Math.log10(xs.at(-1))];
+  const [xLow, xHigh] = [Math.log10(xs[0]), Math.log10(xs.at(-1) ?? 1)];
   const range = linear
     ? { low: 0, high: niceTop(Math.max(...points.map(([, y]) => y))) }
     : decades(points.map(([, y]) => y));
-  const scale = (value) => (linear ? value : Math.log10(value));
-  const px = (value) => left + ((Math.log10(value) - xLow) / (xHigh - xLow || 1)) * (WIDTH - left - right);
-  const py = (value) => top + height - ((scale(value) - range.low) / (range.high - range.low)) * height;
+  const scale = (/** @type {number} */ value) => (linear ? value : Math.log10(value));
+  const px = (/** @type {number} */ value) =>
+    left + ((Math.log10(value) - xLow) / (xHigh - xLow || 1)) * (WIDTH - left - right);
+  const py = (/** @type {number} */ value) =>
+    top + height - ((scale(value) - range.low) / (range.high - range.low)) * height;
   const body = [];
   const ticks = linear
     ? Array.from({ length: 6 }, (_, part) => (range.high / 5) * part)
@@ -116,9 +138,14 @@ export function lines({ title, xUnit, yUnit, series, linear = false, nameX = sho
   body.push(text(0, top - 4, yUnit, ' class="faint"'));
   const labels = Object.entries(series)
     .map(([name, list], index) => ({ name, list, colour: COLOURS[index % COLOURS.length] }))
-    .sort((a, b) => b.list.at(-1)[1] - a.list.at(-1)[1]);
+    .sort((a, b) => (b.list.at(-1)?.[1] ?? 0) - (a.list.at(-1)?.[1] ?? 0));
   labels.forEach(({ name, list, colour }, row) => {
-    const path = list.map(([x, y], index) => `${index === 0 ? 'M' : 'L'}${at(px(x))} ${at(py(y))}`).join(' ');
+    const path = list
+      .map(
+        (/** @type {any} */ [x, y], /** @type {number} */ index) =>
+          `${index === 0 ? 'M' : 'L'}${at(px(x))} ${at(py(y))}`,
+      )
+      .join(' ');
     body.push(`<path d="${path}" stroke="${colour}"/>`);
     for (const [x, y] of list)
       body.push(`<circle cx="${at(px(x))}" cy="${at(py(y))}" r="3" fill="${colour}"/>`);

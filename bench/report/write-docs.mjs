@@ -32,7 +32,7 @@ export function renderDocs(page, results) {
 }
 
 /** From one whole run: numbers of several runs would not be ratios of anything. */
-export function writeDocs(results) {
+export function writeDocs(/** @type {Bench.Results} */ results) {
   const folder = join(docs, 'bench');
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'results.json');

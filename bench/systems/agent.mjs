@@ -4,23 +4,29 @@ import { end, startFork } from '../children.mjs';
 
 const AGENT = join(import.meta.dirname, '..', 'agent.mjs');
 
-export async function openAgent(way, options) {
+/**
+ * @param {Bench.TransportOptions} [transport]
+ * @param {object} [options] of the process
+ * @returns {Promise<Bench.Agent>}
+ */
+export async function openAgent(transport, options) {
   // the official client's own warnings would be printed in the middle of a measurement
   const child = startFork(AGENT, [], { execArgv: ['--no-warnings'], ...options });
   const waiting = new Map();
   let last = 0;
-  child.on('message', ({ id, result, error }) => {
+  child.on('message', (/** @type {{ id: string, result: any, error: any }} */ { id, result, error }) => {
     const { resolve, reject } = waiting.get(id);
     waiting.delete(id);
     if (error === undefined) resolve(result);
     else reject(new Error(error));
   });
-  child.once('exit', (code, signal) => {
+  child.once('exit', (/** @type {number} */ code, /** @type {NodeJS.Signals} */ signal) => {
     for (const { reject } of waiting.values()) reject(new Error(`the agent ended (${code ?? signal})`));
     waiting.clear();
   });
+  /** @type {Bench.Agent} */
   const agent = {
-    pid: child.pid,
+    pid: child.pid ?? 0,
     ask: (order, params) =>
       new Promise((resolve, reject) => {
         last += 1;
@@ -32,6 +38,6 @@ export async function openAgent(way, options) {
       await end(child, 'SIGCONT');
     },
   };
-  if (way !== undefined) await agent.ask('open', way);
+  if (transport !== undefined) await agent.ask('open', transport);
   return agent;
 }

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { end, makeFolder, removeFolder, startFork } from '../children.mjs';
 
-export const startTunedRelay = (names) => startRelay(names, ['tuned-relay.mjs']);
+export const startTunedRelay = (/** @type {string[]} */ names) => startRelay(names, ['tuned-relay.mjs']);
 /** Its children lead sessions of their own, as toolherd's do. */
-export const startRelayOfSessions = (names) => startRelay(names, ['relay.mjs', '--sessions']);
+export const startRelayOfSessions = (/** @type {string[]} */ names) =>
+  startRelay(names, ['relay.mjs', '--sessions']);
 
 /**
  * @param {string[]} names
@@ -18,7 +19,7 @@ export async function startRelay(names, [file, ...flags] = ['relay.mjs']) {
   await once(child, 'message');
   return {
     pid: child.pid,
-    way: { kind: 'socket', path },
+    transport: { kind: 'socket', path },
     async close() {
       await end(child);
       removeFolder(folder);

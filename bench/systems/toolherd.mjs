@@ -9,7 +9,7 @@ import { ECHO } from './servers.mjs';
 export const dist = () => process.env.TOOLHERD_BENCH_DIST ?? join(import.meta.dirname, '..', '..', 'dist');
 export const COMMAND = () => join(dist(), 'bin', 'main.cjs');
 
-const entry = (name, more) => ({
+const entry = (/** @type {string} */ name, more = {}) => ({
   name,
   description: 'for the benchmark',
   server: 'bench-echo',
@@ -20,7 +20,7 @@ const entry = (name, more) => ({
 });
 
 /** `servers`: names, or names with what else stands in their entries. */
-export function makeHerd(servers) {
+export function makeHerd(/** @type {Bench.Servers} */ servers) {
   const folder = makeFolder();
   const home = join(folder, 'home');
   const entries = Array.isArray(servers)
@@ -35,20 +35,23 @@ export function makeHerd(servers) {
     path,
     env,
     /** Starts the daemon, and resolves when it serves. */
-    async up({ node = [], channel = false } = {}) {
+    async up(/** @type {{ node?: any, channel?: any }} */ { node = [], channel = false } = {}) {
       const stdio = ['ignore', 'ignore', 'inherit', 'pipe', ...(channel ? ['ipc'] : [])];
       const child = start(process.execPath, [...node, join(dist(), 'bin', 'daemon.cjs')], {
         cwd: folder,
         env,
         stdio,
       });
+      const pipe = /** @type {import('node:stream').Readable} */ (child.stdio[3]);
       let said = '';
-      child.stdio[3].setEncoding('utf8').on('data', (text) => (said += text));
-      await once(child.stdio[3], 'close');
-      if (!said.includes('"ready":true')) throw new Error(`the daemon did not start: ${said}`);
-      return { pid: child.pid, child, down: () => end(child) };
+      pipe.setEncoding('utf8').on('data', (/** @type {string} */ text) => (said += text));
+      await once(pipe, 'close');
+      if (said === '' || JSON.parse(said).ready !== true)
+        throw new Error(`the daemon did not start: ${said}`);
+      return { pid: child.pid ?? 0, child, down: () => end(child) };
     },
-    ways: {
+    /** @satisfies {Record<string, Bench.TransportOptions>} */
+    transports: {
       mcp: { kind: 'socket', path },
       fleet: { kind: 'socket', path, speaks: 'fleet' },
       library: { kind: 'library', path, module: join(dist(), 'client.js') },
@@ -58,7 +61,11 @@ export function makeHerd(servers) {
   };
 }
 
-/** A daemon whose servers are all up. */
+/**
+ * A daemon whose servers are all up.
+ * @param {Bench.Servers} servers
+ * @param {{ node?: string[], channel?: boolean }} [options]
+ */
 export async function startToolherd(servers, options) {
   const herd = makeHerd(servers);
   const daemon = await herd.up(options);

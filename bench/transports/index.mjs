@@ -1,5 +1,6 @@
 // How an agent reaches the servers. All have the same interface: `call(server, tool, args)` resolves with the text of the
 // result, or rejects when the call failed. Each is loaded when it is opened, so that an agent holds only its own code.
+/** @type {Record<string, () => Promise<(options: any) => Promise<Bench.Transport>>>} */
 const transports = {
   pipe: async () => (await import('./raw.mjs')).openPipe,
   socket: async () => (await import('./raw.mjs')).openSocket,
@@ -11,4 +12,5 @@ const transports = {
   mcpc: async () => (await import('./peers.mjs')).openMcpc,
 };
 
-export const openTransport = async (way) => (await transports[way.kind]())(way);
+export const openTransport = async (/** @type {Bench.TransportOptions} */ transport) =>
+  (await transports[transport.kind]())(transport);

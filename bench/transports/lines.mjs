@@ -9,16 +9,26 @@ export class Lines {
   #waiting = new Map();
   #last = 0;
   #out = '';
+  /** @type {Buffer[]} */
   #held = [];
 
-  constructor(input, output) {
+  constructor(
+    /** @type {import('node:stream').Writable} */ input,
+    /** @type {import('node:stream').Readable} */ output,
+  ) {
     this.#input = input;
-    output.on('data', (chunk) => this.#take(chunk));
+    output.on('data', (/** @type {Buffer} */ chunk) => this.#take(chunk));
     const ended = () => this.#fail(new Error('the connection was closed'));
     output.on('close', ended).on('end', ended);
-    for (const stream of new Set([input, output])) stream.on('error', (error) => this.#fail(error));
+    for (const stream of new Set([input, output]))
+      stream.on('error', (/** @type {Error} */ error) => this.#fail(error));
   }
 
+  /**
+   * @param {string} method
+   * @param {object} [params]
+   * @returns {Promise<Bench.Json>}
+   */
   request(method, params) {
     this.#last += 1;
     const id = this.#last;
@@ -28,12 +38,16 @@ export class Lines {
     });
   }
 
+  /**
+   * @param {string} method
+   * @param {object} [params]
+   */
   notify(method, params) {
     this.#write({ jsonrpc: '2.0', method, params });
   }
 
   /** What is asked in one turn of the loop goes out in one write. */
-  #write(message) {
+  #write(/** @type {object} */ message) {
     if (this.#out === '') process.nextTick(this.#flush);
     this.#out += `${JSON.stringify(message)}\n`;
   }
@@ -44,16 +58,16 @@ export class Lines {
     this.#input.write(whole);
   };
 
-  #take(chunk) {
+  #take(/** @type {Buffer} */ chunk) {
     const end = chunk.lastIndexOf(NEWLINE);
     if (end === -1) return void this.#held.push(chunk);
     let whole = chunk.subarray(0, end);
     if (this.#held.length > 0) whole = Buffer.concat([...this.#held, whole]);
     this.#held = end + 1 < chunk.length ? [chunk.subarray(end + 1)] : [];
-    for (const line of whole.utf8Slice().split('\n')) this.#settle(JSON.parse(line));
+    for (const line of /** @type {any} */ (whole).utf8Slice().split('\n')) this.#settle(JSON.parse(line));
   }
 
-  #settle({ id, result, error }) {
+  #settle(/** @type {{ id: string, result: any, error: Error }} */ { id, result, error }) {
     const call = this.#waiting.get(id);
     if (call === undefined) return;
     this.#waiting.delete(id);
@@ -61,14 +75,14 @@ export class Lines {
     else call.reject(new Error(error.message));
   }
 
-  #fail(error) {
+  #fail(/** @type {Error} */ error) {
     for (const call of this.#waiting.values()) call.reject(error);
     this.#waiting.clear();
   }
 }
 
 /** Retries while too many connect at once, and while the socket is not there yet. */
-export async function connectLines(path) {
+export async function connectLines(/** @type {string} */ path) {
   for (const deadline = performance.now() + 10_000; ; ) {
     try {
       const socket = await new Promise((resolve, reject) => {
@@ -82,7 +96,7 @@ export async function connectLines(path) {
   }
 }
 
-export async function shakeHands(lines) {
+export async function shakeHands(/** @type {Lines} */ lines) {
   const clientInfo = { name: 'bench', version: '1' };
   await lines.request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
   lines.notify('notifications/initialized');

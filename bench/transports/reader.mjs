@@ -3,15 +3,15 @@ import { connectLines, shakeHands } from './lines.mjs';
 
 const NEWLINE = 0x0a;
 
-export async function openReader({ path }) {
+export async function openReader(/** @type {{ path: string }} */ { path }) {
   const { lines, socket } = await connectLines(path);
   await shakeHands(lines);
   socket.removeAllListeners('data');
   /** @type {(bytes: number) => void} */
   let received = () => {};
-  socket.on('data', (chunk) => chunk.at(-1) === NEWLINE && received(chunk.length));
+  socket.on('data', (/** @type {Buffer} */ chunk) => chunk.at(-1) === NEWLINE && received(chunk.length));
   return {
-    call: (server, tool, args) =>
+    call: (/** @type {string} */ server, /** @type {string} */ tool, /** @type {Bench.Arguments} */ args) =>
       new Promise((resolve, reject) => {
         received = resolve;
         socket.once('close', () => reject(new Error('the connection was closed')));

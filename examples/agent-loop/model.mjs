@@ -12,7 +12,7 @@ export function model(messages, tools) {
       calls: [
         use('everything__get-sum', { a: 19, b: 23 }),
         use('memory__create_entities', {
-          entities: [{ name: 'question', entityType: 'note', observations: ['somebody asked for a sum'] }],
+          entities: [{ name: 'question', entityType: 'note', observations: ['a user asked for a sum'] }],
         }),
       ],
     };

@@ -61,7 +61,8 @@ export async function recordDaemonCache(file) {
     let said = '';
     ready.setEncoding('utf8').on('data', (text) => (said += text));
     await once(ready, 'close');
-    if (!said.includes('"ready":true')) throw new Error(`the first use of the daemon failed: ${said}`);
+    if (said === '' || JSON.parse(said).ready !== true)
+      throw new Error(`the first use of the daemon failed: ${said}`);
     await Promise.race([use(socket), gone]);
     child.kill('SIGTERM');
     const [status] = await exit;

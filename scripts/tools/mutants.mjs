@@ -13,7 +13,7 @@ const { values: flags } = parseArgs({
 });
 
 const MACHINES = ['test/machines', 'test/model'];
-const SESSION = ['test/link/calls'];
+const CALLS = ['test/link/calls'];
 /** @typedef {{ file: string, tests: string[] }} Target */
 /** @typedef {Target & { line: number, from: string, to: string, text: string }} Mutant */
 /** @typedef {(line: string) => string[]} Operator */
@@ -28,7 +28,7 @@ const TARGETS = [
   ...[...files('src/machines'), ...files('src/machines/restart')]
     .filter((file) => !/index|chart|link-protocol/.test(file))
     .map((file) => ({ file, tests: MACHINES })),
-  ...files('src/link/calls').map((file) => ({ file, tests: SESSION })),
+  ...files('src/link/calls').map((file) => ({ file, tests: CALLS })),
 ].filter(({ file }) => flags.only === undefined || file.startsWith(flags.only));
 
 /**

@@ -1,11 +1,19 @@
 import { homedir } from 'node:os';
 import { loadBundle } from '../bin/load-bundle.js';
 import { findPaths } from '../shared/files/paths.js';
+import { EXIT } from '../shared/report/exit-codes.js';
 import { didYouMean } from '../shared/text/near-miss.js';
 import { type Command, type CommandContext, type Globals, UsageError } from './core/command.js';
 import { COMMANDS, SHARED_FILES } from './core/command-names.js';
-import { EXIT } from './core/exit-codes.js';
-import { findCommand, readWords, sortWords, splitAtDashes } from './core/parse-argv.js';
+import {
+  findCommand,
+  parseTokens,
+  readGlobals,
+  readValues,
+  splitAtDashes,
+  type Tokens,
+} from './core/parse-argv.js';
+import { limitByTimeoutOption } from './core/timeout.js';
 import { usageHint } from './core/usage.js';
 import type { OpenFleet } from './daemon/connect.js';
 import { createOutput, type Output } from './ui/output.js';
@@ -22,33 +30,58 @@ const streams = {
 /** Finds the command, loads and runs it, and turns an error into a message and an exit status. */
 async function main(argv: readonly string[]): Promise<number> {
   const { name, rest } = findCommand(argv);
-  const { words } = splitAtDashes(argv);
-  const quiet = words.includes('-q') || words.includes('--quiet');
-  const color = !words.includes('--no-color') && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
-  const output = createOutput(streams, { json: words.includes('--json'), quiet, color });
+  // until the options are read, for an error in them
+  let output = outputOf(flagsIn(argv));
+  let command: Command | undefined;
   try {
-    const command = await loadCommand(name ?? (rest.includes('--version') ? 'version' : 'help'));
-    return await runCommand(command, rest, output).catch((error: unknown) => {
-      // by its type: a bundle has its own copy of the class
-      const { type, message, fix } = error as Partial<UsageError>;
-      throw type === 'UsageError' && fix === undefined ? new UsageError(message!, usageHint(command)) : error;
-    });
+    command = await loadCommand(name ?? (rest.includes('--version') ? 'version' : 'help'));
+    const tokens = parseTokens(rest, command);
+    const globals = readGlobals(tokens);
+    output = outputOf(globals);
+    if (!globals.help || command.name === 'help') return await runCommand(command, tokens, globals, output);
+    const help = await loadCommand('help');
+    return await runCommand(help, parseTokens([command.name], help), globals, output);
   } catch (error) {
     const { reportError } = loadBundle<typeof import('./core/report-error.js')>('report-error');
-    return reportError(error, output, process.env);
+    return reportError(withUsage(error, command), output, process.env);
   }
 }
 
-async function runCommand(command: Command, rest: string[], output: Output): Promise<number> {
-  const words = sortWords(rest, command);
-  if (words.values.help === true && command.name !== 'help') {
-    return runCommand(await loadCommand('help'), [command.name], output);
-  }
-  const { args, options, globals } = readWords(command, words);
+type OutputFlags = Pick<Globals, 'json' | 'quiet' | 'no-color'>;
+
+function outputOf({ json, quiet, 'no-color': noColor }: OutputFlags): Output {
+  const color = !noColor && !process.env.NO_COLOR && process.env.TERM !== 'dumb';
+  return createOutput(streams, { json, quiet, color });
+}
+
+function flagsIn(argv: readonly string[]): OutputFlags {
+  const { words } = splitAtDashes(argv);
+  return {
+    json: words.includes('--json'),
+    quiet: words.includes('-q') || words.includes('--quiet'),
+    'no-color': words.includes('--no-color'),
+  };
+}
+
+/** A usage error without a fix gets the usage line. By its type: a bundle has its own copy of the class. */
+function withUsage(error: unknown, command: Command | undefined): unknown {
+  const { type, message = '', fix } = error as Partial<UsageError>;
+  if (type !== 'UsageError' || fix !== undefined || command === undefined) return error;
+  return new UsageError(message, usageHint(command));
+}
+
+async function runCommand(
+  command: Command,
+  tokens: Tokens,
+  globals: Globals,
+  output: Output,
+): Promise<number> {
+  const values = readValues(command, tokens);
   const open: OpenFleet[] = [];
   try {
     const context = contextOf(globals, output, open);
-    return await command.run({ ...context, args, options, passthrough: words.passthrough });
+    const done = command.run({ ...context, ...values, passthrough: tokens.passthrough });
+    return await (command.ownTimeout ? done : limitByTimeoutOption(context, done));
   } finally {
     for (const connection of open) connection.close();
   }
@@ -107,7 +140,7 @@ function currentFolder(): string {
   try {
     return process.cwd();
   } catch {
-    throw new UsageError('the folder that the shell is in is gone', 'go to one that is there: cd');
+    throw new UsageError('the current directory no longer exists', 'change to another one: cd');
   }
 }
 
@@ -124,6 +157,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 main(process.argv.slice(2)).then(
   (status) => {
     process.exitCode = status;
+    // what took too long is still at work here, and would print its result
+    if (status === EXIT.timeout) process.stdout.write('', () => process.exit());
   },
   (error: unknown) => {
     streams.stderr.write(`error: ${error instanceof Error ? error.stack : error}\n`);

@@ -1,8 +1,10 @@
+import { dirname } from 'node:path';
 import { readEntry } from './entry/entry.js';
 import { warnUnmeasured } from './entry/entry-rules.js';
 import { uniqueEntries } from './entry/unique-entries.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from './parse/document.js';
-import type { Path } from './parse/problem.js';
+import { parseYaml } from './parse/parse-yaml.js';
+import { configError, type Path, type Problem } from './parse/problem.js';
 import type { FileContext, ParsedEntry, Report } from './schema/parsed-entry.js';
 import { CONFIG_KEYS, defaultSettings, readSettings } from './schema/settings.js';
 import { quoteName } from './schema/shape-problems.js';
@@ -40,6 +42,19 @@ export function readConfigFile(
   };
   const items = listOf(document, top, 'mcp_servers', report);
   return { settings, entries: readEntries(document, ['mcp_servers'], items, context, report, warn) };
+}
+
+/** As `readConfigFile`, from a text. Throws a ConfigError with every problem. */
+export function parseConfigFile(
+  file: string,
+  text: string,
+  warn: Report = () => undefined,
+): { settings: Settings; entries: ParsedEntry[] } {
+  const problems: Problem[] = [];
+  const report: Report = (problem) => void problems.push(problem);
+  const parsed = readConfigFile(parseYaml(file, text), dirname(file), report, warn);
+  if (problems.length > 0) throw configError(problems);
+  return parsed;
 }
 
 /** Reads agent.yaml: the items of `tools` that are ours. Other programs own the rest of the file. */

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import { SOURCE } from './packages/source-document.js';
-import { ENTRY, FIELDS, type FieldName, TRANSPORT_NAMES } from './schema/entry-fields.js';
+import { ENTRY, FIELDS, type FieldName } from './schema/entry-fields.js';
 import { SETTINGS, sectionShape, versionShape } from './schema/settings.js';
 import type { Transport } from './schema/spec.js';
+import { TRANSPORT_NAMES, toTransport } from './schema/transports.js';
 
 type Schema = Record<string, unknown>;
 
@@ -75,9 +76,7 @@ function descriptionOf({ about, default: value }: { about: string; default: stri
 
 /** The rules for entries of one transport: required fields, and fields of other transports. */
 function rulesOf(transport: Transport): Schema {
-  const spellings = TRANSPORT_NAMES.filter(
-    (name) => name === transport || (transport === 'http' && name.startsWith('str')),
-  );
+  const spellings = TRANSPORT_NAMES.filter((name) => toTransport(name) === transport);
   const isNamed = {
     anyOf: [{ enum: spellings }, { type: 'object', properties: { type: { enum: spellings } } }],
   };

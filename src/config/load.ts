@@ -203,10 +203,10 @@ async function trustRefusal(
   if (trustFile === undefined) return undefined;
   // Imported only when needed: node:crypto loads more of Node than the rest of this command.
   const { TrustRequiredError, TrustStore, wouldRun } = await import('./trust/trust.js');
-  const verdict = await new TrustStore(trustFile).verdict(agent.file, agent.text, agent.planned);
-  if (verdict === 'allowed') return undefined;
+  const check = await new TrustStore(trustFile).check(agent.file, agent.text, agent.planned);
+  if (check === 'allowed') return undefined;
   const enabled = agent.planned.filter(({ entry }) => entry.fields.enabled !== false);
-  return new TrustRequiredError(agent.file, verdict, enabled.map(wouldRun));
+  return new TrustRequiredError(agent.file, check, enabled.map(wouldRun));
 }
 
 interface Resolved {

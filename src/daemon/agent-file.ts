@@ -100,7 +100,7 @@ export class AgentFile {
   refused(error: unknown): Withdrawal | undefined {
     const { file } = this;
     this.#options.log(`${file} was not applied: ${messageOf(error)}`);
-    const isRevoked = error instanceof TrustRequiredError && error.verdict === 'never';
+    const isRevoked = error instanceof TrustRequiredError && error.reason === 'never';
     if (!isRevoked && this.#standing.is !== 'withdrawn') {
       this.#become({ is: 'in use' });
       return undefined;

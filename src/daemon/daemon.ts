@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Loaded } from '../config/load.js';
 import { ConfigError } from '../config/parse/problem.js';
 import { stampOf, watchConfig } from '../config/watch.js';
+import type { StartFailure } from '../fleet/readiness.js';
 import { replaceOwner } from '../ipc/client/replace-owner.js';
 import { Callers } from '../ipc/server/callers.js';
 import { Lifecycle } from '../ipc/server/lifecycle.js';
@@ -187,7 +188,7 @@ function readAgain(source: ConfigSource, first: ReadConfig): Promise<ReadConfig>
 }
 
 /** A failed start as data, for a pipe or a terminal. */
-export function describeStartFailure(error: unknown) {
+export function describeStartFailure(error: unknown): StartFailure {
   const {
     type = 'InternalError',
     message,

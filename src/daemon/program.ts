@@ -4,10 +4,13 @@ import { resolve } from 'node:path';
 import { isatty, type WriteStream } from 'node:tty';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
+import type { Readiness, StartFailure } from '../fleet/readiness.js';
 import { findSocketPath } from '../ipc/socket/socket-path.js';
 import { LogEcho } from '../log/log-echo.js';
 import { systemClock } from '../shared/clock.js';
 import { findPaths } from '../shared/files/paths.js';
+import { EXIT, exitStatusOf } from '../shared/report/exit-codes.js';
+import { formatError } from '../shared/report/format-error.js';
 import { printable } from '../shared/text/control-characters.js';
 import { API_VERSION } from '../shared/version.js';
 import { type Daemon, describeStartFailure, startDaemon } from './daemon.js';
@@ -19,12 +22,6 @@ import { type Daemon, describeStartFailure, startDaemon } from './daemon.js';
 const READY_PIPE = 3;
 /** Signals within this time count as one: a terminal and a supervisor may both signal the whole process group. */
 const ONE_ORDER_MS = 1000;
-/** As in src/cli/core/exit-codes.ts. */
-const FAILED = 1;
-const CANNOT_REACH = 69;
-const BAD_CONFIG = 78;
-const INTERRUPTED = 130;
-
 /**
  * After so much work, in bytes of bytecode, V8 optimises a function. V8's default is eight times this: a call would cost
  * five times as much until some eight thousand were made, and many daemons never see so many.
@@ -35,8 +32,6 @@ const FIRST_WITHOUT = 22;
 
 /** The flag is set after the start: to optimise code of the start took a tenth of its time (20 servers, 2 cores). */
 const START_MS = 1000;
-
-type StartFailure = ReturnType<typeof describeStartFailure>;
 
 const STANDARD = [0, 1, 2];
 const terminals = STANDARD.filter((fd) => isatty(fd));
@@ -102,7 +97,7 @@ function obeySignals(daemon: Daemon): void {
     if (orderedAt === undefined) {
       orderedAt = systemClock.now();
       daemon.stop(signal);
-    } else if (systemClock.now() - orderedAt > ONE_ORDER_MS) exit(INTERRUPTED);
+    } else if (systemClock.now() - orderedAt > ONE_ORDER_MS) exit(EXIT.interrupted);
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
   process.on('SIGHUP', (signal) => {
@@ -134,7 +129,7 @@ function exit(status: number): never {
 }
 
 /** Tells the command that started this process, and closes the pipe. */
-function reportReadiness(readiness: unknown): void {
+function reportReadiness(readiness: Readiness): void {
   try {
     writeSync(READY_PIPE, JSON.stringify(readiness));
     closeSync(READY_PIPE);
@@ -143,12 +138,7 @@ function reportReadiness(readiness: unknown): void {
   }
 }
 
-function statusOf({ type, problems }: StartFailure): number {
-  if (problems !== undefined) return BAD_CONFIG;
-  return type === 'DaemonUnreachableError' ? CANNOT_REACH : FAILED;
-}
-
-/** In the format of src/cli/core/report-error.ts. */
+/** As the command reports every error. The message of a config error has all its problems already. */
 function explain(failure: StartFailure): void {
   if (flags.json) {
     process.stdout.write(
@@ -156,18 +146,16 @@ function explain(failure: StartFailure): void {
     );
     return;
   }
-  const { message, why, fix, problems } = failure;
-  const what = problems === undefined ? `error: ${message}` : message;
-  const lines = [what, why && `  why: ${why}`, fix && `  fix: ${fix}`];
-  process.stderr.write(printable(`${lines.filter(Boolean).join('\n')}\n`));
+  const text = failure.problems === undefined ? formatError(failure) : failure.message;
+  process.stderr.write(`${printable(text)}\n`);
 }
 
 main().then(
-  () => exit(0),
+  () => exit(EXIT.ok),
   (error: unknown) => {
     const failure = describeStartFailure(error);
     if (flags.foreground) explain(failure);
     else reportReadiness({ ready: false, error: failure });
-    exit(statusOf(failure));
+    exit(exitStatusOf(failure.type));
   },
 );

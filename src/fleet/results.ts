@@ -1,16 +1,6 @@
-/** One thing that is wrong in a config file. */
-export interface ConfigProblem {
-  type: 'ConfigError' | 'MCPConfigError' | 'ValidationError';
-  message: string;
-  why?: string;
-  fix: string;
-  file: string;
-  line: number;
-  column: number;
-  path: string;
-  /** The name of the variable that is not set, where that is the problem. Never a value. */
-  variable?: string;
-}
+import type { ConfigProblem } from '../shared/report/config-problem.js';
+
+export type { ConfigProblem };
 
 export interface WireError {
   type: string;

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { writeFileAtomically } from '../config/edit/index.js';
 import { isMap } from '../config/parse/document.js';
 import { ToolherdError } from '../shared/errors.js';
+import { writeFileAtomically } from '../shared/files/write-user-file.js';
+import { parseDocument, readClientFile } from './client-file.js';
 import type { Client, Program } from './clients/client.js';
 import { isOurBridge } from './find-servers.js';
 import { removeJson, setJson } from './json-entry.js';
-import { parseDocument, readClientFile } from './read-document.js';
 import { removeToml, setToml } from './toml-entry.js';
 
 /** The name of our entry in a client's file. */

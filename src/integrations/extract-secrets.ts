@@ -1,9 +1,9 @@
 import { isMap } from '../config/parse/document.js';
+import { importedVariableName } from '../config/variables/names.js';
 import { hasReferences } from '../config/variables/variables.js';
 import { isToken } from '../shared/secrets/hide-secrets.js';
 import { looksSecret } from '../shared/secrets/secret-name.js';
 import type { Entry } from './clients/fields.js';
-import { variableName } from './clients/references.js';
 
 /** A secret that was written in plain text: the variable that replaces it, and where in the entry it was. */
 export interface Secret {
@@ -33,7 +33,7 @@ export class SecretExtractor {
   extract(entry: Entry): { entry: Entry; secrets: Secret[] } {
     const secrets: Secret[] = [];
     const values: string[] = [];
-    const prefix = variableName(String(entry.name)).toUpperCase();
+    const prefix = importedVariableName(String(entry.name)).toUpperCase();
     const replace = (preferredName: string, value: string, at: string): string => {
       const variable = this.#nameFor(preferredName, prefix, value);
       values.push(value);
@@ -71,7 +71,7 @@ type Replace = (preferredName: string, value: string, at: string) => string;
 
 function replaceInEnv(prefix: string, name: string, value: string, replace: Replace): string {
   const at = `env.${name}`;
-  if (isSecret(name, value) || containsSecret(value)) return replace(variableName(name), value, at);
+  if (isSecret(name, value) || containsSecret(value)) return replace(importedVariableName(name), value, at);
   return replaceInUrl(value, prefix, at, replace);
 }
 
@@ -85,7 +85,7 @@ function replaceInHeader(
   const [, scheme = '', rest = ''] = /^((?:Bearer|Basic|Token)\s+)?(.*)$/is.exec(value) ?? [];
   // A bearer token is a secret under any header name.
   if (!isSecret(/^bearer/i.test(scheme) ? 'token' : name, rest)) return value;
-  const preferredName = `${prefix}_${scheme === '' ? variableName(name).toUpperCase() : 'TOKEN'}`;
+  const preferredName = `${prefix}_${scheme === '' ? importedVariableName(name).toUpperCase() : 'TOKEN'}`;
   return scheme + replace(preferredName, rest, at);
 }
 
@@ -103,7 +103,7 @@ function replaceInArguments(args: readonly string[], prefix: string, replace: Re
       if (safe !== text) return head + safe;
     }
     if (containsSecret(text))
-      return head + replace(`${prefix}_${variableName(name || 'argument').toUpperCase()}`, text, at);
+      return head + replace(`${prefix}_${importedVariableName(name || 'argument').toUpperCase()}`, text, at);
     if (head !== '') return head + replaceInUrl(value, prefix, at, replace);
     const flag = /^--?([\w.-]+)$/.exec(args[index - 1] ?? '')?.[1] ?? '';
     const isValue = !arg.startsWith('-') && isSecret(flag, arg);
@@ -114,7 +114,7 @@ function replaceInArguments(args: readonly string[], prefix: string, replace: Re
 
 /** A flag is only meaningful for its server, so its variable gets the server's name as prefix; `NAME=value` does not. */
 function preferredNameOf(prefix: string, name: string, head: string): string {
-  const variable = variableName(name).toUpperCase();
+  const variable = importedVariableName(name).toUpperCase();
   return head.startsWith('-') ? `${prefix}_${variable.replace(/^_+/, '')}` : variable;
 }
 
@@ -152,7 +152,7 @@ function replaceInSetting(name: string, value: unknown, at: string, replace: Rep
   if (Array.isArray(value))
     return value.map((item, index) => replaceInSetting(name, item, `${at}[${index}]`, replace));
   const hides = typeof value === 'string' && (isSecret(name, value) || containsSecret(value));
-  return hides ? replace(variableName(name).toUpperCase(), value, at) : value;
+  return hides ? replace(importedVariableName(name).toUpperCase(), value, at) : value;
 }
 
 function isSecret(name: string, value: string): boolean {

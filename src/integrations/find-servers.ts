@@ -2,12 +2,12 @@ import { basename, dirname, join } from 'node:path';
 import { isMap } from '../config/parse/document.js';
 import { formatPath } from '../config/parse/problem.js';
 import { ToolherdError } from '../shared/errors.js';
+import { parseDocument, readClientFile } from './client-file.js';
 import type { Client, Machine, Scope } from './clients/client.js';
 import type { Entry } from './clients/fields.js';
 import { literal, type ReferenceContext } from './clients/references.js';
 import { type Secret, SecretExtractor } from './extract-secrets.js';
 import { normalizeEntry, refusalOf } from './normalize-entry.js';
-import { parseDocument, readClientFile } from './read-document.js';
 
 /** A server of a client, as an entry of ours. */
 export interface FoundServer {

@@ -40,7 +40,7 @@ export function setJson(text: string, keys: readonly string[], name: string, ent
   );
 }
 
-/** The text without the entry; an object that held ignored else stays, empty. */
+/** The text without the entry. An object that held only the entry stays, empty. */
 export function removeJson(text: string, keys: readonly string[], name: string): string {
   const root = parseTree(text, [], { allowTrailingComma: true });
   const property = root === undefined ? undefined : findNodeAtLocation(root, [...keys, name])?.parent;

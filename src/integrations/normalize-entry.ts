@@ -1,4 +1,5 @@
 import { basename, isAbsolute, resolve } from 'node:path';
+import { isRelativePath } from '../config/parse/relative-path.js';
 import { hasReferences } from '../config/variables/variables.js';
 import { stripUrl } from '../shared/secrets/hide-secrets.js';
 import type { Entry } from './clients/fields.js';
@@ -36,11 +37,9 @@ export function normalizeEntry(entry: Entry, { name, title, folder, belongsToFol
     description: `imported from ${title}`,
     server: serverOf(entry) ?? name,
     ...(isLocal ? {} : { transport }),
-    command: typeof command === 'string' && /^\.{1,2}\//.test(command) ? resolve(folder, command) : command,
+    command: typeof command === 'string' && isRelativePath(command) ? resolve(folder, command) : command,
     args:
-      isLocal && Array.isArray(args)
-        ? args.map((arg) => (/^\.{1,2}\//.test(arg) ? absolute(arg) : arg))
-        : args,
+      isLocal && Array.isArray(args) ? args.map((arg) => (isRelativePath(arg) ? absolute(arg) : arg)) : args,
     env,
     cwd: isLocal && typeof workingFolder === 'string' ? absolute(workingFolder) : undefined,
     plugin_dir: typeof plugin_dir === 'string' ? resolve(folder, plugin_dir) : undefined,

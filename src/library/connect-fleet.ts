@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { Fleet } from '../fleet/fleet.js';
+import type { Hello } from '../fleet/hello.js';
 import { type TextResult, withText } from '../fleet/tool-text.js';
 import { remoteFleet } from '../ipc/client/remote-fleet.js';
 import { connectSocket, firstAnswer } from '../ipc/socket/connect-socket.js';
@@ -37,10 +38,10 @@ export async function connectFleet({
     const client = { name: 'toolherd/client', version: VERSION };
     const hello = peer.request('fleet/hello', { client, agent: agent && resolve(agent) });
     const giveUp = (reason: string) => peer.destroy(reason);
-    const answer = await firstAnswer(hello, { path, withinMs: timeoutMs, giveUp });
+    const answer = (await firstAnswer(hello, { path, withinMs: timeoutMs, giveUp })) as Hello;
     checkVersion(answer);
     // a daemon that is ending opens no view for an agent: the connection would see the global herd
-    if (agent !== undefined && (answer as { agent: string | null }).agent === null) throw shuttingDown();
+    if (agent !== undefined && answer.agent === null) throw shuttingDown();
   } catch (error) {
     peer.destroy();
     throw error;
@@ -53,8 +54,7 @@ export async function connectFleet({
   };
 }
 
-function checkVersion(hello: unknown): void {
-  const version = (hello as { api_version?: unknown }).api_version;
+function checkVersion({ api_version: version }: Hello): void {
   if (version === API_VERSION) return;
   throw new ToolherdError(
     `the daemon speaks version ${version} of the protocol, this client ${API_VERSION}`,

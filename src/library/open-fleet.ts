@@ -36,9 +36,13 @@ export async function openFleet({ config, agent }: OpenOptions = {}): Promise<Fl
   const loaded = await readHerdConfig(source);
   const state = await makeOwnState(paths, source.environment);
   const identity = { pid: process.pid, started_at: new Date().toISOString(), socket: '' };
-  const runtime = await HerdRuntime.open({ ...source, paths: state.paths, loaded, identity });
+  const runtime = await HerdRuntime.open({ ...source, paths: state.paths, loaded, identity }).catch(
+    (error) => {
+      state.remove();
+      throw error;
+    },
+  );
   const close = async () => {
-    await runtime.shutdown();
     await runtime.close();
     runtime.logs.close();
     state.remove();

@@ -73,7 +73,9 @@ export class AuditFile {
     this.#lost += lost;
     const { path, warn } = this.#options;
     if (lost > 0 && !this.#isLosing) {
-      warn(`${path} cannot be written to: calls are not recorded. See that its folder is yours and not full`);
+      warn(
+        `${path} cannot be written to: calls are not recorded. Check that its folder is writable and the disk is not full`,
+      );
     }
     if (lost === 0 && this.#isLosing) {
       warn(`calls are recorded again in ${path}; ${this.#lost} were not since the start`);

@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { type Logger, pino } from 'pino';
 import { escaped } from '../shared/text/control-characters.js';
+import { daemonLog, serverLog } from './log-paths.js';
 import { RotatingFile } from './rotating-file.js';
-import { serverLogName } from './server-log-name.js';
 
 export interface LogOptions {
   /** The folder that holds `daemon.log` and a file for each server. */
@@ -23,13 +22,13 @@ export class Logs {
 
   constructor(options: LogOptions) {
     this.#options = options;
-    this.daemon = this.#open('daemon');
+    this.daemon = this.#open(daemonLog(options.folder));
   }
 
   server(name: string): Logger {
     const known = this.#servers.get(name);
     if (known !== undefined) return known;
-    const logger = this.#open(join('servers', serverLogName(name)));
+    const logger = this.#open(serverLog(this.#options.folder, name));
     this.#servers.set(name, logger);
     return logger;
   }
@@ -38,9 +37,9 @@ export class Logs {
     for (const file of this.#files.splice(0)) file.close();
   }
 
-  #open(name: string): Logger {
-    const { folder, level, maxBytes, redact, echo } = this.#options;
-    const file = new RotatingFile(join(folder, `${name}.log`), maxBytes);
+  #open(path: string): Logger {
+    const { level, maxBytes, redact, echo } = this.#options;
+    const file = new RotatingFile(path, maxBytes);
     this.#files.push(file);
     const write = (line: string) => {
       // escaped, since `tail` may print this file on a terminal

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { LOG_LEVELS, type LogLevel } from '../shared/mcp/log-levels.js';
+import { isAtLeast, LOG_LEVELS, type LogLevel } from '../shared/mcp/log-levels.js';
 
 /** One line of a log as it was written. */
 export interface LogLine {
@@ -10,6 +10,24 @@ export interface LogLine {
   text: string;
   /** Which server the line belongs to, where several of one name share a file. */
   of: string | undefined;
+}
+
+export interface LogFilter {
+  /** In milliseconds since 1970. */
+  since: number;
+  level: LogLevel;
+  most: number;
+}
+
+/** The newest entries that the filter lets pass, in the order of time. */
+export function newestEntries<E extends Pick<LogLine, 'time' | 'level'>>(
+  entries: readonly E[],
+  { since, level, most }: LogFilter,
+): E[] {
+  return entries
+    .filter((entry) => Date.parse(entry.time) >= since && isAtLeast(entry.level, level))
+    .sort((a, b) => (a.time === b.time ? 0 : a.time < b.time ? -1 : 1))
+    .slice(-most);
 }
 
 /** Enough for a few hundred lines. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeFileAtomically } from '../shared/files/write-user-file.js';
+import { replaceFile } from '../shared/files/replace-file.js';
 
 export interface CachedAnswer {
   url: string;
@@ -34,10 +34,14 @@ export class AnswerCache {
   }
 
   /** A write that fails is ignored: the cache only helps later commands. */
-  async save(url: URL, body: string, now: number): Promise<void> {
+  save(url: URL, body: string, now: number): void {
     const head = JSON.stringify({ url: url.href, fetched_at: new Date(now).toISOString() });
     const file = join(this.#folder, nameOf(url.href));
-    await writeFileAtomically(file, `${head}\n${body}`).catch(() => undefined);
+    try {
+      replaceFile(file, `${head}\n${body}`);
+    } catch {
+      return;
+    }
     this.#removeOldest();
   }
 

@@ -1,5 +1,4 @@
-export { chooseOption, installOptions } from './choose-option.js';
-export { entryOf } from './entry.js';
+export { chooseOption, entryOf, installOptions } from './choose-option.js';
 export { RegistryNotFoundError, RegistryRefusedError } from './errors.js';
 export type { Requirement } from './expand-template.js';
 export type { HttpOptions } from './get-with-retries.js';

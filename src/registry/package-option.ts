@@ -1,7 +1,8 @@
-import { withEnvironmentNames } from '../config/entry/docker.js';
+import { withEnvironmentNames } from '../config/entry/docker-arguments.js';
 import { registryCommand, registryType, runnerOf } from '../config/packages/package-command.js';
 import { type DataMap, isMap } from '../config/parse/document.js';
-import { parseReferences, variableName } from '../config/variables/variables.js';
+import { isVariableName, toVariableName } from '../config/variables/names.js';
+import { parseReferences } from '../config/variables/variables.js';
 import { expandTemplate, type Requirement, refer, requirementOf } from './expand-template.js';
 import type { InstallOption, UnsupportedOption } from './install-option.js';
 
@@ -44,13 +45,13 @@ function environmentOf(pack: DataMap): { env: Record<string, string>; needs: Req
     const { name, value } = variable;
     if (typeof name !== 'string' || name === '') continue;
     if (typeof value === 'string' && value !== '') {
-      const filled = expandTemplate(value, variable, variableName);
+      const filled = expandTemplate(value, variable, toVariableName);
       env[name] = filled.text;
       needs.push(...filled.needs);
       continue;
     }
     const isRequired = (variable.isRequired ?? variable.is_required ?? variable.required) === true;
-    const asked = /^[A-Za-z_]\w*$/.test(name) ? name : variableName(name);
+    const asked = isVariableName(name) ? name : toVariableName(name);
     // An unset variable without a default fails the load, and an optional one must not.
     const { text, isOptional } = refer(asked, variable.default ?? (isRequired ? undefined : ''));
     env[name] = text;
@@ -82,10 +83,10 @@ function argumentMetadata(pack: DataMap): Map<string, DataMap> {
   const metadata = new Map<string, DataMap>();
   for (const argument of lists.flatMap((list) => (Array.isArray(list) ? list.filter(isMap) : []))) {
     const hint = argument.valueHint ?? argument.value_hint;
-    if (typeof hint === 'string') metadata.set(variableName(hint), argument);
+    if (typeof hint === 'string') metadata.set(toVariableName(hint), argument);
     for (const [name, about] of Object.entries(isMap(argument.variables) ? argument.variables : {})) {
       if (!isMap(about)) continue;
-      metadata.set(variableName(name), about);
+      metadata.set(toVariableName(name), about);
       const target = /^(\w+)=\{/.exec(String(argument.value))?.[1];
       if (target !== undefined) metadata.set(target, about);
     }

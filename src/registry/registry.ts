@@ -1,10 +1,10 @@
 import { isMap } from '../config/parse/document.js';
+import { compareVersions } from '../shared/text/compare-versions.js';
 import { AnswerCache, type CachedAnswer } from './cache.js';
 import { RegistryNotFoundError, RegistryUnreachableError } from './errors.js';
 import { getWithRetries, type HttpOptions } from './get-with-retries.js';
 import { readServer } from './read-server.js';
 import type { RegistryServer } from './server.js';
-import { latestOfEach } from './versions.js';
 
 export interface RegistryOptions {
   /** Includes the API version: `https://…/v0.1`. */
@@ -213,4 +213,21 @@ function noServerList({ origin }: URL): RegistryUnreachableError {
     why: 'it has no list of servers (status 404)',
     fix: 'check TOOLHERD_REGISTRY or daemon.registry: the url ends with the API version, as in https://HOST/v0.1',
   });
+}
+
+/** Every server once, in its latest version, in order of first appearance. */
+export function latestOfEach(servers: readonly RegistryServer[]): RegistryServer[] {
+  const byName = new Map<string, RegistryServer>();
+  for (const server of servers) {
+    const other = byName.get(server.name);
+    if (other === undefined || isNewer(server, other)) byName.set(server.name, server);
+  }
+  return [...byName.values()];
+}
+
+/** The registry's `isLatest` decides first, then the version, then the time. */
+function isNewer(one: RegistryServer, other: RegistryServer): boolean {
+  if (one.isLatest !== other.isLatest) return one.isLatest === true;
+  const byVersion = compareVersions(one.version, other.version);
+  return byVersion === 0 ? (one.publishedAt ?? '') > (other.publishedAt ?? '') : byVersion > 0;
 }

@@ -1,23 +1,18 @@
 import { type DataMap, isMap } from '../config/parse/document.js';
-import { variableName } from '../config/variables/variables.js';
+import { toTransport } from '../config/schema/transports.js';
+import { toVariableName } from '../config/variables/names.js';
 import { type Expanded, expandTemplate, type Requirement, refer, requirementOf } from './expand-template.js';
 import type { InstallOption, UnsupportedOption } from './install-option.js';
-
-const TRANSPORTS: Readonly<Record<string, 'http' | 'sse'>> = {
-  'streamable-http': 'http',
-  streamable_http: 'http',
-  http: 'http',
-  sse: 'sse',
-};
 
 /** How a remote of the registry is reached. Its variables get the server's name as prefix: `{token}` → `${NAME_TOKEN}`. */
 export function remoteOption(remote: DataMap, shortName: string): InstallOption | UnsupportedOption {
   const type = String(remote.type ?? remote.transport_type ?? 'unknown');
-  const transport = Object.hasOwn(TRANSPORTS, type) ? TRANSPORTS[type] : undefined;
+  const transport = toTransport(type);
   const server = typeof remote.url === 'string' ? remote.url : '';
-  if (transport === undefined) return { kind: type, server, refused: `toolherd has no transport ${type}` };
+  if (transport !== 'http' && transport !== 'sse')
+    return { kind: type, server, refused: `toolherd has no transport ${type}` };
   if (server === '') return { kind: transport, server, refused: 'it has no url' };
-  const nameOf = (variable: string) => variableName(shortName, variable);
+  const nameOf = (variable: string) => toVariableName(shortName, variable);
   const url = expandTemplate(server, remote, nameOf);
   const needs: Requirement[] = [...url.needs];
   const headers: Record<string, string> = {};

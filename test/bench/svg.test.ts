@@ -35,7 +35,7 @@ test('bars: one for each value, longer for more, names escaped', () => {
 });
 
 test('lines: one path a series, readable in light and dark', () => {
-  const series = {
+  const series: Record<string, [number, number][]> = {
     a: [
       [1, 1],
       [10, 5],

@@ -59,6 +59,11 @@ describe('the command', () => {
     expect(JSON.parse(stdout)).toMatchObject({ ok: true, files: [{ kind: 'config' }] });
   });
 
+  it.each(['-vq', '-qv'])('%s is the same as -q and -v', async (flags) => {
+    const { stderr } = await toolherd(['doctor', flags], { cwd: makeFolder() });
+    expect(stderr).toBe('');
+  });
+
   it('version and schema print text for people and JSON for scripts', async () => {
     const cwd = makeFolder();
     expect((await toolherd(['version'], { cwd })).stdout).toMatch(/^toolherd \d+\.\d+\.\d+ \(node v\d+/);

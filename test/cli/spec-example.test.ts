@@ -58,7 +58,9 @@ describe.each([
     expect(again).toMatchObject({
       status: 1,
       stdout: '',
-      stderr: expect.stringContaining(`error: DuplicateError: '${ALICE}' is there already as 'filesystem'\n`),
+      stderr: expect.stringContaining(
+        `error: DuplicateError: '${ALICE}' is already in the file as 'filesystem'\n`,
+      ),
     });
     expect(scene.read(fileOf(scene))).toBe(text);
   });
@@ -90,7 +92,7 @@ describe.each([
     const text = scene.read(fileOf(scene));
     expect(await scene.run(...byHand)).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining("error: DuplicateError: 'filesystem' is there already\n"),
+      stderr: expect.stringContaining("error: DuplicateError: 'filesystem' is already in the file\n"),
     });
     expect(scene.read(fileOf(scene))).toBe(text);
   });
@@ -126,7 +128,7 @@ describe('seed 001: agent config integration', () => {
     const scene = await stage(published);
     await scene.run('add', ALICE, '-g');
     expect((await scene.run(...BY_HAND)).stderr).toContain(
-      "warning: here it takes the place of 'filesystem' in the global config\n",
+      "warning: in this project it overrides 'filesystem' of the global config\n",
     );
     expect(await scene.run('list', '--all')).toEqual({
       status: 0,

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { statusTable } from '../../src/cli/commands/servers/status-table.js';
+import { progressBar } from '../../src/cli/commands/tools/progress.js';
 import { createOutput } from '../../src/cli/ui/output.js';
-import { progressBar } from '../../src/cli/ui/progress-bar.js';
 import { table } from '../../src/cli/ui/table.js';
 import { truncate, widthOf } from '../../src/cli/ui/text.js';
 import type { ServerStatus } from '../../src/fleet/fleet.js';
@@ -183,7 +183,7 @@ describe('the command', () => {
     const { status, stderr } = shell('d=$(mktemp -d); cd "$d"; rmdir "$d"; "$1" "$2" status');
     expect([status, stderr]).toEqual([
       2,
-      expect.stringMatching(/^error: UsageError: the folder .* is gone\n {2}fix: /),
+      expect.stringMatching(/^error: UsageError: the current directory no longer exists\n {2}fix: /),
     ]);
   });
 

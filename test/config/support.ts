@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { type Loaded, type LoadOptions, loadConfig } from '../../src/config/load.js';
 import { ConfigError, type Problem } from '../../src/config/parse/problem.js';
 import type { ServerSpec } from '../../src/config/schema/spec.js';
-import { makePin, TrustRequiredError, TrustStore } from '../../src/config/trust/trust.js';
+import { recordOf, TrustRequiredError, TrustStore } from '../../src/config/trust/trust.js';
 import { makeFolder } from '../support/folder.js';
 
 export const HOME = '/home/someone';
@@ -113,7 +113,7 @@ export async function trustRefusalOf(load: Promise<unknown>): Promise<TrustRequi
 /** What `toolherd allow` does after the user's confirmation. */
 export async function allow(herd: Herd, agentFile = herd.agentFile): Promise<void> {
   const { agent } = await herd.load({ agentFile, trustFile: undefined, variables: 'lenient' });
-  await new TrustStore(herd.trustFile).allow(agentFile, await makePin(agent!.text, agent!.planned));
+  await new TrustStore(herd.trustFile).allow(agentFile, await recordOf(agent!.text, agent!.planned));
 }
 
 export function addFile(path: string, text: string, mode?: number): string {

@@ -2,7 +2,7 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ServerSpec } from '../../src/config/schema/spec.js';
-import { makePin, TrustStore } from '../../src/config/trust/trust.js';
+import { recordOf, TrustStore } from '../../src/config/trust/trust.js';
 import { MISSING_GRACE_MS } from '../../src/daemon/agent-file.js';
 import { AgentViews } from '../../src/daemon/agent-views.js';
 import { readHerdConfig } from '../../src/daemon/config-source.js';
@@ -26,7 +26,7 @@ async function allowed({ source }: Started) {
   const trusting = { ...source, paths: { ...source.paths, trustFile: undefined as unknown as string } };
   const { agent } = await readHerdConfig(trusting, file);
   const trust = new TrustStore(source.paths.trustFile);
-  await trust.allow(file, await makePin(agent!.text, agent!.planned));
+  await trust.allow(file, await recordOf(agent!.text, agent!.planned));
   return { file, revoke: () => trust.revoke(file) };
 }
 

@@ -140,7 +140,7 @@ describe('the examples, against the built-in herd', () => {
       '  everything__get-sum: The sum of 19 and 23 is 42.',
       expect.stringMatching(/^ {2}memory__create_entities: .*question/),
       'agent: Let me see whether I remember it.',
-      expect.stringMatching(/^ {2}memory__search_nodes: .*somebody asked for a sum/),
+      expect.stringMatching(/^ {2}memory__search_nodes: .*a user asked for a sum/),
       'agent: It is 42, and I have made a note of it.',
       '',
     ]);

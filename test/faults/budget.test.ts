@@ -140,7 +140,7 @@ describe('a herd over daemon.max_rss', () => {
     const { stdout: doctor } = await toolherd(['doctor'], place);
     expect(doctor).toMatch(/^warn +memory +the herd uses .*\n +fix: raise daemon\.max_rss/m);
     const { stdout: why } = await toolherd(['why', 'second'], place);
-    expect(why).toMatch(/^second is at rest.*process 1 is asked to go: stopped to free memory/s);
+    expect(why).toMatch(/^second is idle.*process 1 is asked to exit: stopped to free memory/s);
     herd.fleet.close();
     await Promise.allSettled(waiting);
   });

@@ -108,8 +108,8 @@ describe('many calls at once', () => {
       [expect.objectContaining({ success: true })],
     ]);
     const wrong = await run('{"server": ', '--first');
-    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('line 1 is no JSON')]);
-    expect((await run('[]')).stderr).toContain('there are no calls in it');
+    expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('line 1 is not valid JSON')]);
+    expect((await run('[]')).stderr).toContain('the file holds no calls');
     expect((await run('[1]', '--concurrency', 'x')).status).toBe(2);
   });
 });

@@ -200,11 +200,11 @@ describe('a server that can no longer be read', () => {
     expect(stderr).toContain('missing: gone: toolherd no longer starts it: ');
     const { missing } = await herd.fleet.tools();
     expect(missing).toMatchObject([{ server: 'gone', list: 'tools' }]);
-    const note = 'gone: what it offers may be outdated; what it last listed is shown';
+    const note = 'gone: its lists may be outdated; the last known ones are shown';
     expect((await run('status')).stdout).toContain(note);
     expect((await run('doctor')).stdout).toContain(note);
     expect((await run('why', 'gone')).stdout).toContain(
-      'What is missing: what it offers may be outdated; what it last listed is shown',
+      'What is missing: its lists may be outdated; the last known ones are shown',
     );
   });
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { assertOneItemChanged } from '../../src/config/edit/assert-one-entry-changed.js';
+import { assertOneEntryChanged } from '../../src/config/edit/assert-one-entry-changed.js';
 import {
   addEntry,
   allowCommand,
@@ -84,7 +84,7 @@ async function withinTwoSeconds<T>(work: () => Promise<T>): Promise<T> {
 /** As every edit of a file is made: over the net. */
 function netted(text: string, splice: TextEdit): string {
   const after = applyEdit(text, splice);
-  assertOneItemChanged(text, after);
+  assertOneEntryChanged(text, after);
   return after;
 }
 

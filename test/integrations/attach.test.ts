@@ -39,8 +39,8 @@ describe('toolherd attach', () => {
       status: 0,
       stdout: 'attached: Cursor ($/.cursor/mcp.json)\n',
       stderr:
-        'before: $/.cursor/mcp.json.before-toolherd\n' +
-        'next: start Cursor anew; take it back with: toolherd detach cursor\n',
+        'backup: $/.cursor/mcp.json.before-toolherd\n' +
+        'next: restart Cursor; undo with: toolherd detach cursor\n',
     });
     const attached = read('.cursor/mcp.json');
     expect(attached).toContain('// mine\n');
@@ -100,7 +100,7 @@ describe('toolherd attach', () => {
     const { run, read } = begin({ '.cursor/mcp.json': mine });
     expect((await run('detach', 'cursor')).stdout).toBe('not attached: Cursor ($/.cursor/mcp.json)\n');
     expect(read('.cursor/mcp.json')).toBe(mine);
-    expect((await run('attach', 'cursor')).stderr).toContain('in the place of the entry of that name');
+    expect((await run('attach', 'cursor')).stderr).toContain('replaced the existing entry of that name');
     await run('detach', 'cursor');
     expect(read('.cursor/mcp.json')).toBe(mine);
   });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { HerdRuntime } from '../../src/daemon/herd-runtime.js';
 import { openFleet } from '../../src/index.js';
 import { config, server } from '../faults/config.js';
 import { DIST } from '../support/command.js';
@@ -53,6 +54,14 @@ describe('a fleet in this process', () => {
   itIsAFleet(async () => {
     const { configFile } = makeHome();
     return { fleet: await open(), configFile };
+  });
+
+  it('leaves no folder when it cannot be opened', async () => {
+    const { home } = makeHome();
+    const open = vi.spyOn(HerdRuntime, 'open').mockRejectedValue(new Error('no'));
+    onTestFinished(() => open.mockRestore());
+    await expect(openFleet()).rejects.toThrow('no');
+    expect(fleetsIn(home)).toEqual([]);
   });
 
   it('has its own processes beside a daemon, and changes nothing of the daemon', async () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { dockerHostAccess } from '../../src/cli/commands/config/build-entry.js';
+import { dockerHostAccess } from '../../src/cli/commands/config/new-entry.js';
 import { openRegistry } from '../../src/registry/index.js';
 import { makeFolder } from '../support/folder.js';
 import { stage } from './command.js';
@@ -39,7 +39,7 @@ describe('a hostile answer of the registry', () => {
     };
     const { run } = await stage([published('io.a/box', { packages: [image] })]);
     expect((await run('add', 'io.a/box', '--dry-run')).stderr).toContain(
-      'warning: its container gets at this machine: -v /:/host, --privileged\n',
+      'warning: its container gets access to the host: -v /:/host, --privileged\n',
     );
   });
 
@@ -185,7 +185,7 @@ it('JSON that is not from a registry is an error, and does not replace the cache
   registry.faults.push({ status: 200, body: '{"login": "please"}' });
   const { status, stdout, stderr } = await run('search', 'one');
   expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('io.a/one') });
-  expect(stderr).toContain('its answer is not that of a registry; this is what it said at ');
+  expect(stderr).toContain('its answer is not that of a registry; showing its answer of ');
   registry.faults.push({ status: 200, body: '{"servers": null, "metadata": {"count": 0}}' });
   expect(await run('search', 'two')).toMatchObject({ status: 0, stdout: 'nothing found\n' });
 });

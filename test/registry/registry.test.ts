@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openRegistry, type RegistryServer } from '../../src/registry/index.js';
 import { readServer } from '../../src/registry/read-server.js';
-import { latestOfEach } from '../../src/registry/versions.js';
+import { latestOfEach } from '../../src/registry/registry.js';
 import { compareVersions } from '../../src/shared/text/compare-versions.js';
 import { makeFolder } from '../support/folder.js';
 import { instantRetries } from './http-options.js';

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerStatus } from '../../src/fleet/fleet.js';
+import { parseReadiness, type Readiness } from '../../src/fleet/readiness.js';
 import { type ConnectedFleet, connectFleet as connect } from '../../src/library/connect-fleet.js';
 import { DIST } from './command.js';
 import { makeFolder } from './folder.js';
@@ -11,11 +12,6 @@ import { PATIENCE_MS, seen, until } from './until.js';
 
 export * from './processes.js';
 export { until };
-
-/** The message that the daemon writes to a pipe once, when it serves or fails. */
-export type Readiness =
-  | { ready: true; pid: number; servers: number }
-  | { ready: false; error: { type: string; message: string; fix?: string } };
 
 export interface Exit {
   code: number | null;
@@ -173,7 +169,7 @@ function launch(words: readonly string[], cwd: string, env: Record<string, strin
   const errors = collect(child.stderr);
   return {
     pid: child.pid ?? 0,
-    readiness: pipe.end.then(() => (pipe.text() === '' ? undefined : (JSON.parse(pipe.text()) as Readiness))),
+    readiness: pipe.end.then(() => parseReadiness(pipe.text())),
     exit: new Promise((resolve) => child.once('exit', (code, signal) => resolve({ code, signal }))),
     stderr: errors.text,
   };

@@ -1,9 +1,9 @@
 import type { Fleet } from '../../fleet/fleet.js';
 import type { Paths } from '../../shared/files/paths.js';
+import type { EXIT } from '../../shared/report/exit-codes.js';
 import type { ViewMode } from '../daemon/connect.js';
 import type { Output } from '../ui/output.js';
 import type { CommandName } from './command-names.js';
-import type { EXIT } from './exit-codes.js';
 
 /** What the shell can complete: names that the running daemon knows, or fixed words. */
 export type Completion =
@@ -74,7 +74,11 @@ export const GLOBAL_OPTIONS = {
     label: 'FILE',
     about: 'another global config than ~/.config/toolherd/config.yaml',
   },
-  agent: { type: 'string', label: 'FILE', about: 'an agent.yaml; default: the nearest one upward of here' },
+  agent: {
+    type: 'string',
+    label: 'FILE',
+    about: 'agent.yaml to use (default: the nearest, here or above)',
+  },
   socket: { type: 'string', label: 'PATH', about: "another daemon's socket" },
   timeout: { type: 'duration', about: 'give up after this time' },
   quiet: { type: 'boolean', short: 'q', about: 'only data and errors' },
@@ -164,15 +168,17 @@ interface Declaration<A extends Arguments, O extends Options> {
   examples: readonly (string | readonly [line: string, about: string])[];
   /** What each exit status means. */
   exits?: { readonly [Status in keyof typeof EXIT]?: string };
+  /** It applies --timeout in its own way, or goes on until it is interrupted. Any other command ends when the time is over. */
+  ownTimeout?: true;
   /** Answers with the exit status. */
-  run(call: CommandInput<ArgumentValues<A>, OptionValues<O>>): Promise<number>;
+  run(context: CommandInput<ArgumentValues<A>, OptionValues<O>>): Promise<number>;
 }
 
 /** A command whose own types are forgotten, for the places that work with any of them. */
 export interface Command extends Declaration<Arguments, Options> {
   args: Arguments;
   options: Options;
-  run(call: CommandInput): Promise<number>;
+  run(context: CommandInput): Promise<number>;
 }
 
 export function defineCommand<

@@ -11,7 +11,7 @@ import {
 import { parseDuration } from './duration.js';
 import { usageHint } from './usage.js';
 
-/** The first word that is no option is the name of the command. */
+/** The first word that is not an option is the name of the command. */
 export function findCommand(argv: readonly string[]): { name: string | undefined; rest: string[] } {
   if (hasNoOptions(argv)) return { name: argv[0], rest: argv.slice(1) };
   const { tokens } = parseArgs({
@@ -26,15 +26,15 @@ export function findCommand(argv: readonly string[]): { name: string | undefined
   return { name: first.value, rest: argv.filter((_, index) => index !== first.index) };
 }
 
-/** The words of a command line, sorted into options and arguments, and not yet checked. */
-export interface Words {
+/** A command line as options and arguments, not yet checked. */
+export interface Tokens {
   values: Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
   positionals: readonly string[];
   passthrough: readonly string[] | undefined;
 }
 
 /** Throws a UsageError for an unknown option, with the nearest name. */
-export function sortWords(rest: readonly string[], command: Command): Words {
+export function parseTokens(rest: readonly string[], command: Command): Tokens {
   const { words, passthrough } =
     command.passthrough === undefined ? { words: rest, passthrough: undefined } : splitAtDashes(rest);
   if (hasNoOptions(words)) return { values: {}, positionals: words, passthrough };
@@ -48,12 +48,15 @@ export function sortWords(rest: readonly string[], command: Command): Words {
 }
 
 /** The values of a command's arguments and options, as it declares them. Throws a UsageError for any that does not fit. */
-export function readWords(command: Command, { values, positionals }: Words) {
+export function readValues(command: Command, { values, positionals }: Tokens) {
   return {
     args: readArguments(command, positionals, values),
     options: readOptions(command.options, values),
-    globals: readOptions(GLOBAL_OPTIONS, values) as Globals,
   };
+}
+
+export function readGlobals({ values }: Tokens): Globals {
+  return readOptions(GLOBAL_OPTIONS, values) as Globals;
 }
 
 /** Node loads its parser when it is first used, which a short command would feel: words alone need none. */
@@ -100,7 +103,7 @@ function explain(error: Error, command: Command, known: readonly string[]): Usag
 function readArguments(
   { name, args, options }: Command,
   positionals: readonly string[],
-  values: Words['values'],
+  values: Tokens['values'],
 ): Record<string, unknown> {
   const left = [...positionals];
   const read: Record<string, unknown> = {};
@@ -130,14 +133,14 @@ function missingError(
 
 function readOptions(
   declared: Readonly<Record<string, OptionDeclaration>>,
-  values: Words['values'],
+  values: Tokens['values'],
 ): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(declared).map(([key, option]) => [key, readOption(key, option, values[key])]),
   );
 }
 
-function readOption(key: string, option: OptionDeclaration, value: Words['values'][string]): unknown {
+function readOption(key: string, option: OptionDeclaration, value: Tokens['values'][string]): unknown {
   if (option.type === 'boolean') return value === true;
   if (option.type === 'string') {
     if (option.many) return value ?? [];
@@ -148,7 +151,7 @@ function readOption(key: string, option: OptionDeclaration, value: Words['values
   if (option.type === 'duration') {
     const ms = parseDuration(value);
     if (ms !== undefined) return ms;
-    throw new UsageError(`--${key}: '${value}' is no duration`, 'write for example 30s, 500ms or 2m');
+    throw new UsageError(`--${key}: '${value}' is not a duration`, 'write for example 30s, 500ms or 2m');
   }
   const { min = 0, max = Number.MAX_SAFE_INTEGER } = option;
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;

@@ -2,11 +2,11 @@ import { type ConfigError, formatProblem } from '../../config/parse/problem.js';
 import type { TrustRequiredError, WouldRun } from '../../config/trust/trust.js';
 import type { ConfigProblem } from '../../fleet/fleet.js';
 import { messageOf } from '../../shared/errors.js';
+import { EXIT, exitStatusOf } from '../../shared/report/exit-codes.js';
+import { type ErrorText, formatError } from '../../shared/report/format-error.js';
 import type { Output } from '../ui/output.js';
-import { quoted } from '../ui/text.js';
-import { describeWouldRun, wouldRunJson } from '../ui/trust-preview.js';
-import { type Environment, withCallerVariables } from './daemon-variables.js';
-import { EXIT } from './exit-codes.js';
+import { describeWouldRun, wouldRunJson } from '../ui/would-run.js';
+import { type Environment, withCallerVariables } from './config-problems.js';
 
 /** Prints what happened, why, where and how to fix it. Answers with the exit status. */
 export function reportError(error: unknown, output: Output, environment: Environment): number {
@@ -26,25 +26,9 @@ export function reportError(error: unknown, output: Output, environment: Environ
   return status;
 }
 
-export interface ErrorText {
-  type: string;
-  message: string;
-  /** What the file that was refused would run. */
-  preview?: string | undefined;
-  why?: string | undefined;
-  /** Of a call: whether the request was written to the server. */
-  sent?: boolean;
-  fix?: string | undefined;
-}
-
 /** The one form of an error for people. */
-export function printError(output: Output, { type, message, preview, why, sent, fix }: ErrorText): void {
-  output.error(`error: ${type}: ${quoted(message)}`);
-  if (preview !== undefined) output.error(preview);
-  if (why !== undefined) output.error(`  why: ${quoted(why)}`);
-  if (sent !== undefined)
-    output.error(`  sent: ${sent ? 'yes, the tool may have run' : 'no, the tool did not run'}`);
-  if (fix !== undefined) output.error(`  fix: ${fix}`);
+export function printError(output: Output, error: ErrorText): void {
+  output.error(formatError(error));
 }
 
 /** For a command that follows the daemon. */
@@ -53,10 +37,6 @@ export const DAEMON_ENDED: ErrorText = {
   message: 'the daemon has ended',
   fix: "start it with 'toolherd up'",
 };
-
-export function exitStatusOf(type: string): number {
-  return STATUS[type] ?? EXIT.failed;
-}
 
 /** Every problem with its place, what caused it and its fix. */
 export function problemText(problems: readonly ConfigProblem[], level: 'error' | 'warning'): string {
@@ -85,26 +65,6 @@ interface Typed extends Error {
   why?: string | undefined;
   fix?: string | undefined;
 }
-
-const STATUS: Readonly<Record<string, number>> = {
-  UsageError: EXIT.usage,
-  ConfigError: EXIT.badConfig,
-  MCPConfigError: EXIT.badConfig,
-  TrustRequiredError: EXIT.notAllowed,
-  AuthRequiredError: EXIT.notAllowed,
-  DaemonNotRunningError: EXIT.notRunning,
-  ServerNotFoundError: EXIT.notFound,
-  MCPToolNotFoundError: EXIT.notFound,
-  MCPPromptNotFoundError: EXIT.notFound,
-  MCPResourceNotFoundError: EXIT.notFound,
-  MCPTimeoutError: EXIT.timeout,
-  MCPConnectionError: EXIT.cannotReach,
-  DaemonUnreachableError: EXIT.cannotReach,
-  ConnectionLostError: EXIT.cannotReach,
-  RegistryUnreachableError: EXIT.cannotReach,
-  RegistryTimeoutError: EXIT.timeout,
-  RegistryNotFoundError: EXIT.notFound,
-};
 
 /** By `type`, not by class: each bundle has its own copy of the classes. */
 function isOf<T extends Typed>(error: unknown, ...types: string[]): error is T {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { loadBundle } from '../../bin/load-bundle.js';
-import type { DaemonStatus, Fleet } from '../../fleet/fleet.js';
+import type { Fleet } from '../../fleet/fleet.js';
+import type { Hello } from '../../fleet/hello.js';
 import { remoteFleet } from '../../ipc/client/remote-fleet.js';
 import type { Peer } from '../../ipc/jsonrpc/peer.js';
 import { connectSocket, firstAnswer, openSocket } from '../../ipc/socket/connect-socket.js';
@@ -9,17 +10,10 @@ import { shuttingDown } from '../../shared/call-errors.js';
 import { compareVersions } from '../../shared/text/compare-versions.js';
 import { VERSION } from '../../shared/version.js';
 import type { CommandContext } from '../core/command.js';
-import { agentFileOf } from '../core/config-paths.js';
-import { withTimeout } from '../core/timeout.js';
+import { agentFileOf } from '../core/load-options.js';
+import { limitByTimeoutOption } from '../core/timeout.js';
 
 const CLIENT = { name: 'toolherd', version: VERSION };
-
-/** What the daemon answers to `fleet/hello`. */
-export interface Hello {
-  daemon: Pick<DaemonStatus, 'version' | 'pid' | 'closing'>;
-  /** The file of the agent whose view the connection has; null for the global herd. */
-  agent: string | null;
-}
 
 export interface OpenFleet {
   fleet: Fleet;
@@ -47,11 +41,11 @@ export async function openFleet(
   const agent = viewMode === 'herd' ? undefined : agentFileOf(context);
   const needsView = agent !== undefined && !isOptional(context, viewMode);
   return startAndRetry(context, { autostart, needsView }, async () => {
-    const { peer, first, ...opened } = await open(socketOf(context));
+    const { peer, first, ...opened } = await connectTo(socketOf(context));
     const hello = (file: string | undefined) =>
       first(peer.request('fleet/hello', { client: CLIENT, agent: file })) as Promise<Hello>;
     try {
-      const answer = await withTimeout(context, helloWithFallback(context, agent, viewMode, hello));
+      const answer = await limitByTimeoutOption(context, helloWithFallback(context, agent, viewMode, hello));
       noteVersion(context, answer.daemon.version);
       return { opened, close: opened.close, hello: answer };
     } catch (error) {
@@ -108,10 +102,10 @@ function refusalOf(
 /** The same, for a caller that speaks on the bare socket. `greet` says hello; a daemon that is ending does not answer it. */
 export async function openDaemon(
   context: CommandContext,
-  wanted: Wanted,
+  needs: DaemonNeeds,
   greet: (socket: Socket) => Promise<Hello>,
 ): Promise<Socket> {
-  return startAndRetry(context, wanted, async () => {
+  return startAndRetry(context, needs, async () => {
     const path = socketOf(context);
     const socket = await openSocket({ path });
     const close = () => void socket.destroy();
@@ -125,7 +119,7 @@ export async function openDaemon(
   });
 }
 
-interface Wanted {
+interface DaemonNeeds {
   autostart: boolean;
   /** The connection is of no use without the view of the agent's file, which a daemon that is ending does not open. */
   needsView: boolean;
@@ -139,7 +133,7 @@ interface Greeted<T> {
 
 async function startAndRetry<T>(
   context: CommandContext,
-  { autostart, needsView }: Wanted,
+  { autostart, needsView }: DaemonNeeds,
   connect: () => Promise<Greeted<T>>,
 ): Promise<T> {
   const mayStart = autostart && !context.globals['no-autostart'];
@@ -148,7 +142,7 @@ async function startAndRetry<T>(
     if (!greeted.hello.daemon.closing || !mayStart) return usable(greeted, needsView);
     greeted.close();
   } catch (error) {
-    if (!isAbsence(error) || !mayStart) throw error;
+    if (!isDaemonAbsent(error) || !mayStart) throw error;
   }
   context.output.note('starting the daemon …');
   // in a separate bundle: starting a process needs modules that most calls do without
@@ -163,7 +157,7 @@ function usable<T>({ opened, close, hello }: Greeted<T>, needsView: boolean): T 
 }
 
 /** No daemon listens, or the one that did has just ended. */
-export function isAbsence(error: unknown): boolean {
+export function isDaemonAbsent(error: unknown): boolean {
   const type = error instanceof Error && 'type' in error && error.type;
   return type === 'DaemonNotRunningError' || type === 'ConnectionLostError';
 }
@@ -174,7 +168,7 @@ interface Opened extends OpenFleet {
   first<T>(asked: Promise<T>): Promise<T>;
 }
 
-export async function open(path: string, absentMs = 0): Promise<Opened> {
+export async function connectTo(path: string, absentMs = 0): Promise<Opened> {
   const peer = await connectSocket({ path, retry: { absentMs } });
   return {
     fleet: remoteFleet(peer),

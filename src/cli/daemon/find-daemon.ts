@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonStatus } from '../../fleet/fleet.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { CommandContext } from '../core/command.js';
-import { open, socketOf } from './connect.js';
+import { connectTo, socketOf } from './connect.js';
 
 /** Maximum wait for a daemon to end: its servers get 10 s, or what `down --grace` says. */
-const ENDING_MS = 60_000;
-const LOOK_MS = 50;
+const EXIT_WAIT_MS = 60_000;
+const POLL_MS = 50;
 
 /** `absent`: nothing listens on the socket. `lost`: the connection was ended before it had an answer. */
-export type Found = DaemonStatus | 'absent' | 'lost';
+export type DaemonLook = DaemonStatus | 'absent' | 'lost';
 
 /** A daemon was ordered to end, and takes longer than the command may wait. */
 class StillEndingError extends ToolherdError {
@@ -17,9 +17,9 @@ class StillEndingError extends ToolherdError {
 }
 
 /** One look at the socket. `absentMs`: how long to try again while nothing listens there. */
-export async function lookForDaemon(context: CommandContext, absentMs = 0): Promise<Found> {
+export async function lookForDaemon(context: CommandContext, absentMs = 0): Promise<DaemonLook> {
   try {
-    const { fleet, close, first } = await open(socketOf(context), absentMs);
+    const { fleet, close, first } = await connectTo(socketOf(context), absentMs);
     const { daemon } = await first(fleet.status([]));
     close();
     return daemon;
@@ -31,11 +31,11 @@ export async function lookForDaemon(context: CommandContext, absentMs = 0): Prom
   }
 }
 
-export function isServing(found: Found): found is DaemonStatus {
+export function isServing(found: DaemonLook): found is DaemonStatus {
   return typeof found !== 'string' && !found.closing;
 }
 
-export function isEnding(found: Found): found is DaemonStatus {
+export function isEnding(found: DaemonLook): found is DaemonStatus {
   return typeof found !== 'string' && !isServing(found);
 }
 
@@ -52,11 +52,11 @@ export async function findDaemon(context: CommandContext): Promise<DaemonStatus 
 /** Waits until a daemon has given its socket up, or another one serves there. At most as long as --timeout says. */
 export async function waitForDaemonExit(context: CommandContext, { pid }: DaemonStatus): Promise<void> {
   const { globals, output } = context;
-  const patienceMs = Math.min(globals.timeout ?? ENDING_MS, ENDING_MS);
+  const patienceMs = Math.min(globals.timeout ?? EXIT_WAIT_MS, EXIT_WAIT_MS);
   const startedAt = Date.now();
   const waitedMs = () => Date.now() - startedAt;
   try {
-    for (; waitedMs() < patienceMs; await sleep(LOOK_MS)) {
+    for (; waitedMs() < patienceMs; await sleep(POLL_MS)) {
       output.progress(`waiting for the daemon (pid ${pid}) to end, ${Math.round(waitedMs() / 1000)}s`);
       const found = await lookForDaemon(context);
       if (found === 'absent' || isServing(found)) return;

@@ -1,27 +1,22 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { DaemonStatus } from '../../fleet/fleet.js';
+import { parseReadiness, type StartFailure } from '../../fleet/readiness.js';
+import { lockFileOf } from '../../ipc/socket/socket-owner.js';
+import { daemonLog } from '../../log/log-paths.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { CommandContext } from '../core/command.js';
-import { withTimeout } from '../core/timeout.js';
+import { limitByTimeoutOption } from '../core/timeout.js';
 import { socketOf } from './connect.js';
 import { isEnding, isServing, lookForDaemon, waitForDaemonExit } from './find-daemon.js';
 
 const TICK_MS = 1000;
 
-/** What the daemon writes to a pipe, once: that it serves, or why it cannot. */
-export type Readiness =
-  | { ready: true; pid: number; servers: number }
-  | {
-      ready: false;
-      error: { type: string; message: string; why?: string; fix?: string; problems?: unknown };
-    };
-
 /** An error of the daemon's start, as it came over the pipe; it keeps its own type. */
-export class DaemonStartError extends ToolherdError {
+class DaemonStartError extends ToolherdError {
   override readonly type: string;
-  readonly problems: unknown;
-  constructor({ type, message, why, fix, problems }: Extract<Readiness, { ready: false }>['error']) {
+  readonly problems: StartFailure['problems'];
+  constructor({ type, message, why, fix, problems }: StartFailure) {
     super(message, { why, fix });
     this.type = type;
     this.problems = problems;
@@ -29,7 +24,7 @@ export class DaemonStartError extends ToolherdError {
 }
 
 /** The daemon's own program, beside the command. */
-export const DAEMON = 'daemon.cjs';
+const DAEMON = 'daemon.cjs';
 
 /** The arguments with which the daemon finds the same files as this call. */
 export function daemonArguments({ globals }: CommandContext, { replace }: StartOptions = {}): string[] {
@@ -64,7 +59,7 @@ async function whileReplacing(context: CommandContext, started: Promise<void>): 
     context.output.progress(`waiting for the old daemon to end, ${seconds}s`);
   }, TICK_MS);
   try {
-    await withTimeout(context, started);
+    await limitByTimeoutOption(context, started);
   } finally {
     clearInterval(timer);
     context.output.progress(undefined);
@@ -98,20 +93,21 @@ export async function startDaemon(context: CommandContext, options?: StartOption
     pipe.destroy();
     child.unref();
   }
-  const readiness: Readiness | undefined = text === '' ? undefined : JSON.parse(text);
+  const readiness = parseReadiness(text);
   if (readiness?.ready === true) return readiness;
   throw new DaemonStartError(
     readiness?.error ?? {
       type: 'DaemonStartError',
       message: 'the daemon ended before it served',
-      fix: `see ${join(context.paths.logFolder, 'daemon.log')}, or run: toolherd up --foreground`,
+      fix: `see ${daemonLog(context.paths.logFolder)}, or run: toolherd up --foreground`,
     },
   );
 }
 
-/** How long to try while a daemon has the lock and neither serves nor is ending, and how long one look takes. */
-const PATIENCE_MS = 10_000;
-const LOOK_MS = 1000;
+/** How long to try while a daemon has the lock and neither serves nor is ending. */
+const LOCK_WAIT_MS = 10_000;
+/** How long to wait for the socket of a daemon that has the lock, before the next try to start one. */
+const CONNECT_WAIT_MS = 1000;
 
 /**
  * Finds the daemon that serves, or starts one, after waiting for one that is ending. Both are tried in turn until one
@@ -122,12 +118,12 @@ export async function ensureDaemon(
   context: CommandContext,
 ): Promise<{ started: Started } | { found: DaemonStatus }> {
   let absentMs = 0;
-  for (let deadline = Date.now() + PATIENCE_MS; Date.now() < deadline; ) {
+  for (let deadline = Date.now() + LOCK_WAIT_MS; Date.now() < deadline; ) {
     const found = await lookForDaemon(context, absentMs);
     if (isServing(found)) return { found };
     if (isEnding(found)) {
       await waitForDaemonExit(context, found);
-      deadline = Date.now() + PATIENCE_MS;
+      deadline = Date.now() + LOCK_WAIT_MS;
       continue;
     }
     try {
@@ -135,11 +131,11 @@ export async function ensureDaemon(
     } catch (error) {
       if ((error as Partial<DaemonStartError>).type !== 'AlreadyRunningError') throw error;
     }
-    absentMs = LOOK_MS;
+    absentMs = CONNECT_WAIT_MS;
   }
   throw new DaemonStartError({
     type: 'DaemonStartError',
     message: `another daemon has the lock of ${socketOf(context)}, but does not serve`,
-    fix: `end it; its pid is in ${socketOf(context)}.lock`,
+    fix: `end it; its pid is in ${lockFileOf(socketOf(context))}`,
   });
 }

@@ -1,13 +1,8 @@
-export { escaped, printable } from '../../shared/text/control-characters.js';
+export { escaped, printable, quoted } from '../../shared/text/control-characters.js';
 
 /** For a place that has one line: a server's text must not look like a line of ours. */
 export function singleLine(text: string): string {
   return text.replaceAll(/[\n\t]/g, '\uFFFD');
-}
-
-/** For foreign text in the middle of ours: a mark on every further line shows where it ends. */
-export function quoted(text: string, indent = '    '): string {
-  return text.trimEnd().replaceAll('\n', `\n${indent}| `);
 }
 
 /**

@@ -10,7 +10,7 @@ const LIST_KEYS: readonly ListKey[] = ['tools', 'mcp_servers'];
  * Checks every edit, whatever produced it: the new text must parse, one list must differ by exactly one item, and every
  * other value must be unchanged. Throws otherwise.
  */
-export function assertOneItemChanged(before: string, after: string): void {
+export function assertOneEntryChanged(before: string, after: string): void {
   const old = keysOf(parseValues(before).value);
   const now = keysOf(parseValues(after).value);
   if (old === undefined || now === undefined) throw unexpected('the top level of the file is not a mapping');

@@ -1,6 +1,6 @@
 import { type Disk, writeFileAtomically } from '../../shared/files/write-user-file.js';
 import { readIfExists } from '../parse/read-file.js';
-import { assertOneItemChanged } from './assert-one-entry-changed.js';
+import { assertOneEntryChanged } from './assert-one-entry-changed.js';
 import { nameFile } from './edit-error.js';
 import { parseValues } from './parse.js';
 import { applyEdit, type TextEdit } from './text-edit.js';
@@ -34,7 +34,7 @@ export async function editFile(
     if (text !== undefined) await validate(before);
     const edit = makeEdit(before);
     const after = applyEdit(before, edit);
-    assertOneItemChanged(before, after);
+    assertOneEntryChanged(before, after);
     await validate(after);
     const expected = text === undefined ? null : Buffer.from(text);
     if (!dryRun) await writeFileAtomically(path, after, { expected, disk });

@@ -1,7 +1,6 @@
 export { type Disk, writeFileAtomically } from '../../shared/files/write-user-file.js';
 export { addEntry } from './add-entry.js';
 export { allowCommand } from './allow-command.js';
-export { type DuplicateCheck, duplicateOf, type EntryName, shortNameWarning } from './duplicates.js';
 export { type EditedFile, type EditOptions, editFile } from './edit-file.js';
 export { type FoundEntry, findEntries } from './find-entries.js';
 export type { ListKey } from './locate.js';

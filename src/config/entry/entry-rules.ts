@@ -132,14 +132,14 @@ export function refusedName(name: string, isUserOwned: boolean): string | undefi
   return !isUserOwned && isRefused ? `'${name}' may not be set from a project's file` : undefined;
 }
 
-export function isVariableName(name: string): boolean {
+function isEnvironmentName(name: string): boolean {
   return name !== '' && !/[=\u0000-\u001f\u007f]/.test(name);
 }
 
 function checkNames(entry: ParsedEntry, fail: Fail): void {
   for (const name of Object.keys(stringMap(entry.fields.env))) {
     const path = entry.at('env', name);
-    if (!isVariableName(name))
+    if (!isEnvironmentName(name))
       fail(path, 'This is not a valid variable name', 'use letters, digits and _', 'key');
     const refusal = refusedName(name, entry.context.isUserOwned);
     if (refusal !== undefined)

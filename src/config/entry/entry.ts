@@ -5,6 +5,7 @@ import { ENTRY, FIELDS, type FieldName, isField } from '../schema/entry-fields.j
 import type { FileContext, ParsedEntry, Report } from '../schema/parsed-entry.js';
 import { type ShapeProblem, shapeProblems } from '../schema/shape-problems.js';
 import type { Transport } from '../schema/spec.js';
+import { toTransport } from '../schema/transports.js';
 import { checkEntry, warnUnmeasured } from './entry-rules.js';
 
 /** Reads one item of `tools` or `mcp_servers`. Undefined when it cannot be checked any further. */
@@ -134,8 +135,8 @@ function entryShape(document: SourceDocument, path: Path, data: DataMap): ShapeP
 
 function normalizeTransport(value: Data | undefined): Transport {
   const name = isMap(value) ? value.type : value;
-  if (name === 'streamable_http' || name === 'streamable-http') return 'http';
-  return (name ?? 'stdio') as Transport;
+  // the shape refuses any other name
+  return toTransport(name) ?? 'stdio';
 }
 
 function normalizeEnvFile(

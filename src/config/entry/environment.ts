@@ -1,5 +1,5 @@
 import { looksSecret } from '../../shared/secrets/secret-name.js';
-import type { Plugin } from '../packages/manifest.js';
+import type { Plugin } from '../packages/plugin.js';
 import { FileReadError } from '../parse/read-file.js';
 import { type ParsedEntry, type Report, stringMap } from '../schema/parsed-entry.js';
 import { readEnvFile } from '../variables/env-file.js';

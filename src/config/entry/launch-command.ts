@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
-import { type Plugin, readPlugin } from '../packages/manifest.js';
+import { type Plugin, readPlugin } from '../packages/plugin.js';
 import { ConfigError, type Problem } from '../parse/problem.js';
 import { FileReadError } from '../parse/read-file.js';
+import { isRelativePath } from '../parse/relative-path.js';
 import { BUILT_IN_COMMANDS, RUNTIMES } from '../schema/entry-fields.js';
 import { type ParsedEntry, strings } from '../schema/parsed-entry.js';
 
@@ -60,6 +61,5 @@ function isRuntimeAllowed(entry: ParsedEntry, plugin: Plugin, report: (problem: 
 
 /** A path with a leading ./ or ../ starts from the folder of the file. */
 export function fromFolder(entry: ParsedEntry, written: string, expanded: string): string {
-  if (!/^\.\.?(\/|$)/.test(written)) return expanded;
-  return resolve(entry.context.folder, expanded);
+  return isRelativePath(written) ? resolve(entry.context.folder, expanded) : expanded;
 }

@@ -9,7 +9,7 @@ import type { RemoteSpec, Root, ServerSpec, StdioSpec } from '../schema/spec.js'
 import { urlProblem } from '../schema/url-rule.js';
 import { Expander, type LoadEnvironment } from '../variables/expander.js';
 import type { Redactor } from '../variables/redactor.js';
-import { withEnvironmentNames } from './docker.js';
+import { withEnvironmentNames } from './docker-arguments.js';
 import { BAD_HEADER_VALUE, isHeaderValue } from './entry-rules.js';
 import { buildEnvironment, type Environment } from './environment.js';
 import { fromFolder, type LaunchCommand } from './launch-command.js';

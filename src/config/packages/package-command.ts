@@ -1,5 +1,5 @@
 import { type Data, type DataMap, isMap } from '../parse/document.js';
-import { variableName } from '../variables/variables.js';
+import { toVariableName } from '../variables/names.js';
 
 /** An environment variable that a package declares. */
 export interface Declared {
@@ -108,7 +108,7 @@ export function escapeDollars(text: string): string {
 }
 
 function referenceTo(name: string): string {
-  return `\${${variableName(name)}}`;
+  return `\${${toVariableName(name)}}`;
 }
 
 export function declaredVariables(list: Data | undefined): Declared[] {

@@ -1,22 +1,7 @@
 import { ToolherdError } from '../../shared/errors.js';
+import type { ConfigProblem } from '../../shared/report/config-problem.js';
 
-/** One problem in one file, with its position. All problems of a file are reported at once. */
-export interface Problem {
-  type: 'ConfigError' | 'MCPConfigError' | 'ValidationError';
-  message: string;
-  /** The cause, when the message does not say it. */
-  why?: string;
-  fix: string;
-  file: string;
-  /** 1-based, as editors count. */
-  line: number;
-  column: number;
-  /** Where in the document, e.g. `tools[2].env.API_KEY`; empty for the file as a whole. */
-  path: string;
-  /** The name of the variable that is not set, for problems of that kind. */
-  variable?: string;
-}
-
+export type Problem = ConfigProblem;
 export type Path = readonly (string | number)[];
 
 const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/;

@@ -15,6 +15,7 @@ import {
   within,
 } from './shapes.js';
 import type { Transport } from './spec.js';
+import { TRANSPORT_NAMES } from './transports.js';
 
 /** A field of an entry: its transports, its shape, and its description and default for editors and docs. */
 export interface Field {
@@ -29,14 +30,6 @@ const ALL = ['stdio', 'sse', 'websocket', 'http'] as const;
 const STDIO = ['stdio'] as const;
 const REMOTE = ['sse', 'websocket', 'http'] as const;
 
-export const TRANSPORT_NAMES = [
-  'stdio',
-  'sse',
-  'websocket',
-  'http',
-  'streamable_http',
-  'streamable-http',
-] as const;
 /** What a plugin manifest may name as its runtime. */
 export const RUNTIMES = ['uvx', 'npx', 'python', 'node', 'docker'] as const;
 /** Commands that every entry may run; `security.allowed_commands` adds to them. */

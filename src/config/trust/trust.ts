@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { ToolherdError } from '../../shared/errors.js';
-import { writeFileAtomically } from '../../shared/files/write-user-file.js';
+import { replaceFile } from '../../shared/files/replace-file.js';
+import { writeFailed } from '../../shared/files/write-user-file.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { LaunchCommand } from '../entry/launch-command.js';
 import type { DataMap } from '../parse/document.js';
 import { eachString, isMap } from '../parse/document.js';
 import { parseJson } from '../parse/parse-json.js';
-import { FileReadError, readSmallFile } from '../parse/read-file.js';
+import { FileReadError, readIfExists } from '../parse/read-file.js';
 import { EXPANDED_FIELDS } from '../schema/entry-fields.js';
 import type { ParsedEntry } from '../schema/parsed-entry.js';
 import { stringMap } from '../schema/parsed-entry.js';
@@ -30,7 +31,7 @@ export interface WouldRun {
 }
 
 /** What `allow` covers: the bytes of the file, the manifests it names, and the names in its envFiles. */
-export interface Pin {
+export interface AllowedFile {
   sha256: string;
   manifests: Record<string, string>;
   envNames: Record<string, string[]>;
@@ -42,17 +43,17 @@ export type TrustCheck = 'allowed' | 'never' | 'changed';
 export class TrustRequiredError extends ToolherdError {
   override readonly type = 'TrustRequiredError';
   readonly file: string;
-  readonly verdict: 'never' | 'changed';
+  readonly reason: 'never' | 'changed';
   readonly wouldRun: readonly WouldRun[];
 
-  constructor(file: string, verdict: 'never' | 'changed', wouldRun: readonly WouldRun[]) {
-    const what = verdict === 'never' ? 'was never allowed to run' : 'has changed since it was allowed';
+  constructor(file: string, reason: 'never' | 'changed', wouldRun: readonly WouldRun[]) {
+    const what = reason === 'never' ? 'was never allowed to run' : 'has changed since it was allowed';
     super(`${file} ${what}`, {
       why: 'a project file can start any program, so nothing in it is used before you allow it',
       fix: `read it, then: toolherd allow ${shellWord(file)}`,
     });
     this.file = file;
-    this.verdict = verdict;
+    this.reason = reason;
     this.wouldRun = wouldRun;
   }
 }
@@ -113,12 +114,12 @@ function namesIn(value: unknown): string[] {
   return names;
 }
 
-/** The pin of a file as it is now. It reads the envFiles, so call it only for a file that the user allows. */
-export async function makePin(text: string, planned: readonly PlannedEntry[]): Promise<Pin> {
-  return { ...contentPin(text, planned), envNames: await envNames(planned) };
+/** The record of a file as it is now. It reads the envFiles, so call it only for a file that the user allows. */
+export async function recordOf(text: string, planned: readonly PlannedEntry[]): Promise<AllowedFile> {
+  return { ...contentOf(text, planned), envNames: await envNames(planned) };
 }
 
-function contentPin(text: string, planned: readonly PlannedEntry[]): Omit<Pin, 'envNames'> {
+function contentOf(text: string, planned: readonly PlannedEntry[]): Omit<AllowedFile, 'envNames'> {
   const manifests: Record<string, string> = {};
   for (const { launch } of planned) {
     if (launch?.plugin !== undefined)
@@ -148,6 +149,14 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
+const MAX_ATTEMPTS = 10;
+
+class ListChangedError extends ToolherdError {
+  constructor(message: string) {
+    super(message, { fix: 'run the command again' });
+  }
+}
+
 /** The list of allowed files: one JSON file that only the user can read. */
 export class TrustStore {
   readonly #file: string;
@@ -158,41 +167,63 @@ export class TrustStore {
 
   /** True for a file that was allowed and not revoked. Does not read the file. `place` comes from `trustedPath`. */
   has(place: string): boolean {
-    return isMap(this.#read()[place]);
+    return isMap(this.#parse(this.#read())[place]);
   }
 
   /** Compares the content first: the envFiles of a file that is not allowed are not opened. */
-  async verdict(path: string, text: string, planned: readonly PlannedEntry[]): Promise<TrustCheck> {
-    const pin = this.#read()[trustedPath(path)];
-    if (!isMap(pin)) return 'never';
-    const now = contentPin(text, planned);
-    if (pin.sha256 !== now.sha256 || !same(pin.manifests, now.manifests)) return 'changed';
-    return same(pin.envNames, await envNames(planned)) ? 'allowed' : 'changed';
+  async check(path: string, text: string, planned: readonly PlannedEntry[]): Promise<TrustCheck> {
+    const record = this.#parse(this.#read())[trustedPath(path)];
+    if (!isMap(record)) return 'never';
+    const now = contentOf(text, planned);
+    if (record.sha256 !== now.sha256 || !same(record.manifests, now.manifests)) return 'changed';
+    return same(record.envNames, await envNames(planned)) ? 'allowed' : 'changed';
   }
 
-  async allow(path: string, pin: Pin): Promise<void> {
-    await this.#write({ ...this.#read(), [trustedPath(path)]: { ...pin } });
+  async allow(path: string, record: AllowedFile): Promise<void> {
+    this.#change((files) => ({ ...files, [trustedPath(path)]: { ...record } }));
   }
 
   /** False when the file was not allowed. A file that no longer exists can be revoked. */
   async revoke(path: string): Promise<boolean> {
-    const { [trustedPath(path)]: pin, ...rest } = this.#read();
-    if (pin !== undefined) await this.#write(rest);
-    return pin !== undefined;
+    const place = trustedPath(path);
+    if (this.#parse(this.#read())[place] === undefined) return false;
+    this.#change(({ [place]: _, ...rest }) => rest);
+    return true;
   }
 
-  #read(): DataMap {
-    let text: string;
+  /** Two commands may change the list at once: a lost `revoke` would leave a file allowed. */
+  #change(edit: (files: DataMap) => Record<string, unknown>): void {
+    for (let attempt = 1; ; attempt += 1) {
+      const before = this.#read();
+      const text = `${JSON.stringify({ version: 1, files: edit(this.#parse(before)) }, null, 2)}\n`;
+      const beforeRename = () => {
+        if (this.#read() !== before) throw new ListChangedError(`${this.#file} was changed meanwhile`);
+      };
+      try {
+        replaceFile(this.#file, text, { synced: 'before', beforeRename });
+        return;
+      } catch (error) {
+        if (error instanceof ListChangedError && attempt < MAX_ATTEMPTS) continue;
+        throw error instanceof ToolherdError ? error : writeFailed(this.#file, error);
+      }
+    }
+  }
+
+  /** Undefined for a missing file. */
+  #read(): string | undefined {
     try {
-      text = readSmallFile(this.#file);
+      return readIfExists(this.#file);
     } catch (error) {
       if (!(error instanceof FileReadError)) throw error;
-      if (error.isMissing) return Object.create(null);
       throw new ToolherdError('The list of allowed files cannot be read', {
         why: error.message,
         fix: error.fix,
       });
     }
+  }
+
+  #parse(text: string | undefined): DataMap {
+    if (text === undefined) return Object.create(null);
     const { value } = parseJson(this.#file, text);
     const files = isMap(value) ? value.files : undefined;
     if (isMap(files)) return files;
@@ -200,10 +231,6 @@ export class TrustStore {
       why: 'it does not hold the list of allowed files',
       fix: 'remove it, and allow your files again',
     });
-  }
-
-  async #write(files: DataMap | Record<string, unknown>): Promise<void> {
-    await writeFileAtomically(this.#file, `${JSON.stringify({ version: 1, files }, null, 2)}\n`);
   }
 }
 

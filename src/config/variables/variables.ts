@@ -58,15 +58,6 @@ export function hasReferences(source: string): boolean {
   return source.includes('$') && parseReferences(source).some((part) => part.kind !== 'text');
 }
 
-/** Words as the name of a variable: `my-server`, `token` → `MY_SERVER_TOKEN`. */
-export function variableName(...words: string[]): string {
-  const name = words
-    .join('_')
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9_]/g, '_');
-  return name.replace(/^(?=\d)/, '_');
-}
-
 /** The label of the environment of the process that reads the file. */
 export const ENVIRONMENT = 'environment';
 

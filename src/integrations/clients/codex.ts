@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { isMap } from '../../config/parse/document.js';
+import { isVariableName } from '../../config/variables/names.js';
 import { type Client, commonEntry } from './client.js';
 import {
   add,
   COMMON_FIELDS,
   type Field,
   flag,
-  isVariable,
   MILLISECOND,
   pairs,
   seconds,
@@ -18,13 +18,13 @@ import { noReferences } from './references.js';
 /** Variables that are passed to the server: a name, or a table with a `name`. */
 const givenVariables: Field = (entry, value) => {
   const names = Array.isArray(value) ? value.map((item) => (isMap(item) ? item.name : item)) : [undefined];
-  if (!names.every(isVariable)) return false;
+  if (!names.every(isVariableName)) return false;
   add(entry, 'env', Object.fromEntries(names.map((name) => [name, `\${${name}}`])));
   return true;
 };
 
 const bearerToken: Field = (entry, value) => {
-  if (!isVariable(value)) return false;
+  if (!isVariableName(value)) return false;
   add(entry, 'headers', { Authorization: `Bearer \${${value}}` });
   return true;
 };

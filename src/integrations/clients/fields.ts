@@ -1,4 +1,6 @@
 import { isMap } from '../../config/parse/document.js';
+import { TRANSPORTS } from '../../config/schema/transports.js';
+import { isVariableName } from '../../config/variables/names.js';
 
 /** An entry of ours while it is built. */
 export type Entry = Record<string, unknown>;
@@ -40,7 +42,7 @@ export const pairs =
 export const variables =
   (name: string): Field =>
   (entry, value) => {
-    if (!isMap(value) || !Object.values(value).every(isVariable)) return false;
+    if (!isMap(value) || !Object.values(value).every(isVariableName)) return false;
     add(
       entry,
       name,
@@ -86,20 +88,19 @@ export const urlOf =
     return text('url')(entry, value, translate);
   };
 
-const TRANSPORTS: Readonly<Record<string, string>> = {
-  stdio: 'stdio',
+/** The names of other programs, besides ours. */
+const CLIENT_TRANSPORTS: Readonly<Record<string, string>> = {
+  ...TRANSPORTS,
   local: 'stdio',
-  sse: 'sse',
-  http: 'http',
-  'streamable-http': 'http',
-  streamable_http: 'http',
   streamableHttp: 'http',
   ws: 'websocket',
-  websocket: 'websocket',
 };
 
 export const transport: Field = (entry, value) => {
-  const known = typeof value === 'string' && Object.hasOwn(TRANSPORTS, value) ? TRANSPORTS[value] : undefined;
+  const known =
+    typeof value === 'string' && Object.hasOwn(CLIENT_TRANSPORTS, value)
+      ? CLIENT_TRANSPORTS[value]
+      : undefined;
   entry.transport = known;
   return known !== undefined;
 };
@@ -121,10 +122,6 @@ export const COMMON_FIELDS: Fields = {
 /** Merges values into a map field of the entry. */
 export function add(entry: Entry, name: string, more: Record<string, unknown>): void {
   entry[name] = { ...(isMap(entry[name]) ? entry[name] : {}), ...more };
-}
-
-export function isVariable(value: unknown): value is string {
-  return typeof value === 'string' && /^[A-Za-z_]\w*$/.test(value);
 }
 
 function isPlain(value: unknown): boolean {

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { importedVariableName, isVariableName } from '../../config/variables/names.js';
 
 /** What the translation of a reference needs to know about the file, and where it reports changes. */
 export interface ReferenceContext {
@@ -46,8 +47,8 @@ function editorReference(whole: string, inside: string, context: ReferenceContex
   if (inside === 'pathSeparator' || inside === '/') return '/';
   const [, kind = '', rest = ''] = /^(?:(\w+):)?(.*)$/s.exec(inside) ?? [];
   // The case stays: variable names are case-sensitive.
-  if (kind === 'env' && isVariable(rest)) return `\${${rest}}`;
-  const name = variableName(kind === 'file' ? basename(rest) : rest);
+  if (kind === 'env' && isVariableName(rest)) return `\${${rest}}`;
+  const name = importedVariableName(kind === 'file' ? basename(rest) : rest);
   if (kind !== 'env' && kind !== '') context.remark(`\${${inside}} is the variable ${name} here`);
   return `\${${name}}`;
 }
@@ -55,24 +56,11 @@ function editorReference(whole: string, inside: string, context: ReferenceContex
 /** `{env:NAME}` and `{file:path}`. */
 export const bracedReferences: References = (source, context) =>
   translate(source, /\{(env|file):([^}]+)\}/g, ([whole, kind, rest = '']) => {
-    if (kind === 'env') return `\${${isVariable(rest) ? rest : variableName(rest)}}`;
-    const name = variableName(basename(rest));
+    if (kind === 'env') return `\${${isVariableName(rest) ? rest : importedVariableName(rest)}}`;
+    const name = importedVariableName(basename(rest));
     context.remark(`${whole} is the variable ${name} here`);
     return `\${${name}}`;
   });
-
-/** Makes a valid variable name. A text that is one already stays, except that a plain lower-case word becomes upper case. */
-export function variableName(text: string): string {
-  if (isVariable(text)) return text.includes('_') || /[A-Z]/.test(text) ? text : text.toUpperCase();
-  return text
-    .toUpperCase()
-    .replaceAll(/[^A-Z0-9_]+/g, '_')
-    .replace(/^(?=\d|$)/, '_');
-}
-
-function isVariable(text: string): boolean {
-  return /^[A-Za-z_]\w*$/.test(text);
-}
 
 function translate(source: string, pattern: RegExp, reference: (match: RegExpExecArray) => string): string {
   let text = '';

@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import type { Closing } from '../../fleet/events.js';
 import { TOPICS } from '../../fleet/events.js';
 import type { CallContext, LocalFleet, ManyContext } from '../../fleet/fleet.js';
+import type { Hello } from '../../fleet/hello.js';
 import { toMetrics } from '../../fleet/metrics.js';
 import { API_VERSION } from '../../shared/version.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
@@ -81,7 +82,7 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
       daemon: { ...identity, closing: lifecycle.why },
       api_version: API_VERSION,
       agent: connectionFleet.agent,
-    };
+    } satisfies Hello;
   },
 
   'fleet/subscribe': ({ subscriptions }, params) => {

@@ -156,7 +156,7 @@ async function assertUnchanged(
   });
 }
 
-function writeFailed(path: string, cause: unknown): ToolherdError {
+export function writeFailed(path: string, cause: unknown): ToolherdError {
   const fixes: Record<string, string> = {
     ENOSPC: 'Free some space on the disk and run the command again.',
     EDQUOT: 'Free some of your disk quota and run the command again.',

@@ -30,3 +30,8 @@ export function escaped(json: string): string {
     character === '\n' ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+/** For foreign text in the middle of ours: a mark on every further line shows where it ends. */
+export function quoted(text: string, indent = '    '): string {
+  return text.trimEnd().replaceAll('\n', `\n${indent}| `);
+}

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { type Command, defineCommand } from '../../../src/cli/core/command.js';
-import { readWords, sortWords } from '../../../src/cli/core/parse-argv.js';
+import { parseTokens, readGlobals, readValues } from '../../../src/cli/core/parse-argv.js';
 import { usageOf } from '../../../src/cli/core/usage.js';
 
 const command = defineCommand({
@@ -30,8 +30,10 @@ const command = defineCommand({
   },
 });
 
-const parse = (line: string, declared: Command = command) =>
-  readWords(declared, sortWords(line.split(' ').filter(Boolean), declared));
+const parse = (line: string, declared: Command = command) => {
+  const tokens = parseTokens(line.split(' ').filter(Boolean), declared);
+  return { ...readValues(declared, tokens), globals: readGlobals(tokens) };
+};
 
 /** The message and the fix of the usage error of a line. */
 function refusal(line: string): [string, string | undefined] {
@@ -74,8 +76,8 @@ describe('a declared command', () => {
     ['agent a --level loud', "unknown level 'loud'", 'one of: info, warn'],
     ['agent a -n 0', '--lines must be a whole number from 1 to 100', 'for example --lines 20'],
     ['agent a -n 1.5', '--lines must be a whole number from 1 to 100', 'for example --lines 20'],
-    ['agent a --since long', "--since: 'long' is no duration", 'write for example 30s, 500ms or 2m'],
-    ['agent a --timeout x', "--timeout: 'x' is no duration", 'write for example 30s, 500ms or 2m'],
+    ['agent a --since long', "--since: 'long' is not a duration", 'write for example 30s, 500ms or 2m'],
+    ['agent a --timeout x', "--timeout: 'x' is not a duration", 'write for example 30s, 500ms or 2m'],
   ])('refuses "%s"', (line, message, fix) => {
     expect(refusal(line)).toEqual([message, fix]);
   });

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -21,7 +21,7 @@ const away = {
 };
 
 /** A daemon of another version, as far as the command looks: no such daemon can be built from this tree. */
-async function standIn({ socket }: Home, version: string): Promise<Server> {
+async function standIn({ socket }: Home, version: string, answers?: readonly string[]): Promise<Server> {
   const daemon = { version, pid: 1, config_error: null };
   const results: Record<string, unknown> = {
     'fleet/hello': { daemon, api_version: 1, agent: null },
@@ -33,6 +33,7 @@ async function standIn({ socket }: Home, version: string): Promise<Server> {
   const server = createServer((connection) => {
     createInterface({ input: connection }).on('line', (line) => {
       const { id, method } = JSON.parse(line);
+      if (answers?.includes(method) === false) return;
       connection.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: results[method] })}\n`);
     });
   });
@@ -52,6 +53,23 @@ describe('the command and what it cannot reach', () => {
       ['start', 'away', '--wait'],
     ])
       expect((await toolherd(args, options)).status).toBe(69);
+  });
+
+  it.each([
+    ['down'],
+    ['inspect', 'a'],
+    ['register', 'entry.yaml'],
+    ['unregister', 'a'],
+    ['reload'],
+    ['why', 'a'],
+  ])('--timeout ends %s when the daemon answers only the hello: exit 124', async (...args) => {
+    const home = makeHome(config([]));
+    writeFileSync(join(home.folder, 'entry.yaml'), 'name: a\nserver: s\ncommand: npx\n');
+    await standIn(home, VERSION, ['fleet/hello']);
+    const options = { cwd: home.folder, env: home.environment };
+    const { status, stdout, stderr } = await toolherd([...args, '--timeout', '300ms'], options);
+    expect([status, stdout]).toEqual([124, '']);
+    expect(stderr).toMatch(/^error: MCPTimeoutError: not done within 300ms\n/);
   });
 
   it('a daemon that announced its end has exited when down returns', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
+import { assertOneEntryChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
 import { addEntry, applyEdit, invertEdit, type ListKey } from '../../../src/config/edit/index.js';
 
 const ENTRY = { name: 'new', args: ['-y'], env: { KEY: '${KEY}' } };
@@ -7,7 +7,7 @@ const ENTRY = { name: 'new', args: ['-y'], env: { KEY: '${KEY}' } };
 function add(text: string, key: ListKey = 'tools'): string {
   const edit = addEntry(text, key, ENTRY);
   const after = applyEdit(text, edit);
-  assertOneItemChanged(text, after);
+  assertOneEntryChanged(text, after);
   expect(applyEdit(after, invertEdit(text, edit)), 'undone').toBe(text);
   return after;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
+import { assertOneEntryChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
 
 test.each([
   ['an item more', 'tools: [a]', 'tools: [a, b]'],
@@ -10,7 +10,7 @@ test.each([
   ['the first item instead of null', 'tools:', 'tools: [a]'],
   ['the first item and the version in a new file', '', 'version: "1.0"\nmcp_servers: [a]'],
 ])('one entry may be added or removed: %s', (_, before, after) => {
-  expect(() => assertOneItemChanged(before, after)).not.toThrow();
+  expect(() => assertOneEntryChanged(before, after)).not.toThrow();
 });
 
 test.each([
@@ -42,5 +42,5 @@ test.each([
   ['no YAML', 'tools: [a]', 'tools: [a', /Not valid YAML/],
   ['a second document', 'tools: [a]', 'tools: [a, b]\n---\nx: 1\n', /more than one document/],
 ])('every other change is refused: %s', (_, before, after, message) => {
-  expect(() => assertOneItemChanged(before, after)).toThrow(message);
+  expect(() => assertOneEntryChanged(before, after)).toThrow(message);
 });

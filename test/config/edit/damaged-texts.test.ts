@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
+import { assertOneEntryChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
 import { addEntry, applyEdit, findEntries, removeEntry } from '../../../src/config/edit/index.js';
 import { ConfigError } from '../../../src/config/parse/problem.js';
 
@@ -39,7 +39,7 @@ function damaged(text: string, damages: { at: number; cut: number; insert: strin
 function attempt(text: string, edit: () => string): string | undefined {
   try {
     const after = edit();
-    assertOneItemChanged(text, after);
+    assertOneEntryChanged(text, after);
     return after;
   } catch (error) {
     expect(error).toBeInstanceOf(ConfigError);

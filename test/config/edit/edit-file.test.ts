@@ -2,15 +2,9 @@ import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  addEntry,
-  applyEdit,
-  type Disk,
-  editFile,
-  invertEdit,
-  removeEntry,
-} from '../../../src/config/edit/index.js';
+import { addEntry, applyEdit, editFile, invertEdit, removeEntry } from '../../../src/config/edit/index.js';
 import { ConfigError } from '../../../src/config/parse/problem.js';
+import type { Disk } from '../../../src/shared/files/write-user-file.js';
 
 let folder: string;
 let path: string;

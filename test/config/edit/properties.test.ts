@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
+import { assertOneEntryChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
 import {
   addEntry,
   applyEdit,
@@ -159,7 +159,7 @@ test('an added entry is read back as it was, last in the list, and nothing else 
       const before = parse(text);
       expect(parse(after)).toEqual({ ...before, [key]: [...before[key], added] });
       expect(commentsOf(after).filter((found) => comments.includes(found))).toEqual(comments);
-      assertOneItemChanged(text, after);
+      assertOneEntryChanged(text, after);
     }),
     RUNS,
   );
@@ -190,7 +190,7 @@ test('removing an item leaves the others and every comment outside it', () => {
         comments.filter((found) => !own.test(found)),
       );
       expect(applyEdit(after, invertEdit(text, edit))).toBe(text);
-      assertOneItemChanged(text, after);
+      assertOneEntryChanged(text, after);
     }),
     RUNS,
   );

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { assertOneItemChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
+import { assertOneEntryChanged } from '../../../src/config/edit/assert-one-entry-changed.js';
 import { addEntry, applyEdit, findEntries, invertEdit, removeEntry } from '../../../src/config/edit/index.js';
 
 function remove(text: string, index: number): string {
   const edit = removeEntry(text, 'tools', index);
   const after = applyEdit(text, edit);
-  assertOneItemChanged(text, after);
+  assertOneEntryChanged(text, after);
   expect(applyEdit(after, invertEdit(text, edit)), 'undone').toBe(text);
   return after;
 }

@@ -35,6 +35,18 @@ async function allowed(setting: Setting): Promise<Herd> {
 const MANIFEST = JSON.stringify({ packages: [{ runtime: 'npx', command: ['x'] }] });
 const PLUGIN = stdioAgent('plugin_dir: p').replace(/ +command.*\n/, '');
 
+describe('X3: two changes of the list at once', () => {
+  it('both are kept, in one process and in several', async () => {
+    const herd = await allowed({ agent: stdioAgent() });
+    const [first, second] = [new TrustStore(herd.trustFile), new TrustStore(herd.trustFile)];
+    const other = join(herd.project, 'other.yaml');
+    const record = { sha256: '0', manifests: {}, envNames: {} };
+    await Promise.all([first.allow(other, record), second.revoke(herd.agentFile)]);
+    const now = new TrustStore(herd.trustFile);
+    expect([now.has(other), now.has(herd.agentFile)]).toEqual([true, false]);
+  });
+});
+
 describe('X3: a file that was never allowed', () => {
   it('is refused, and its commands are shown as written', async () => {
     const agent = `${stdioAgent('args: [-y, "${THING}"]', 'env: {B: "1", A: "${NOPE}"}', 'envFile: .env', 'cwd: "${NOPE}"')}  - {name: r, type: mcp, server: s, transport: http, url: "https://\${HOST}/mcp"}

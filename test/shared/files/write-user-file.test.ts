@@ -2,8 +2,8 @@ import * as fs from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Disk, writeFileAtomically } from '../../../src/config/edit/index.js';
 import { ToolherdError } from '../../../src/shared/errors.js';
+import { type Disk, writeFileAtomically } from '../../../src/shared/files/write-user-file.js';
 
 let folder: string;
 let path: string;

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { attachClient, CLIENTS, formatEntry, type Program, type Scope } from '../../../integrations/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { ownCommand } from '../../daemon/own-command.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
 
@@ -35,8 +35,8 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     'toolherd attach cursor --server github',
   ],
   exits: { ok: 'attached, now or before', failed: 'the file cannot be edited' },
-  async run(call) {
-    const { args, options, output } = call;
+  async run(context) {
+    const { args, options, output } = context;
     const client = namedClient(args.client, 'attach');
     if (client.toClientEntry === undefined) {
       throw new ToolherdError(`${client.title} cannot be attached`, {
@@ -45,8 +45,8 @@ Clients: ${ATTACHABLE.join(', ')}.`,
       });
     }
     const { scope } = options;
-    const file = clientFile(call, client, scope);
-    const program = bridgeProgram(call, scope, options.server);
+    const file = clientFile(context, client, scope);
+    const program = bridgeProgram(context, scope, options.server);
     const dryRun = options['dry-run'];
     const { change, backup } = await attachClient(client, file, program, { dryRun });
     const entry = client.toClientEntry(program);
@@ -64,9 +64,9 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     else if (dryRun) output.print(`would write to ${file}:\n${formatEntry(client, entry)}`);
     else {
       output.print(`attached: ${client.title} (${file})`);
-      if (change === 'replaced') output.note('in the place of the entry of that name that was there');
-      if (backup !== undefined) output.note(`before: ${backup}`);
-      output.note(`next: start ${client.title} anew; take it back with: toolherd detach ${client.name}`);
+      if (change === 'replaced') output.note('replaced the existing entry of that name');
+      if (backup !== undefined) output.note(`backup: ${backup}`);
+      output.note(`next: restart ${client.title}; undo with: toolherd detach ${client.name}`);
     }
     return EXIT.ok;
   },

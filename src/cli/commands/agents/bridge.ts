@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { agentFileOf } from '../../core/config-paths.js';
-import { EXIT } from '../../core/exit-codes.js';
+import { agentFileOf } from '../../core/load-options.js';
 import { helloWithFallback, openDaemon, socketOf } from '../../daemon/connect.js';
 import { Bridge } from './bridge/bridge.js';
 import { sayHello } from './bridge/hello.js';
@@ -16,9 +16,9 @@ With --server the agent sees one server, under its own tool names.
 It starts the daemon if need be.
 When the daemon restarts, the agent stays connected.
 After "toolherd down" calls get an error until a daemon runs again.
-With an agent.yaml (--agent, or the nearest one from here upward) the agent also
-sees its servers. The nearest one is left out until you allow it; the one of
---agent must be allowed. See "toolherd allow".
+The agent also sees the servers of an agent.yaml: the file of --agent, or the
+nearest one upward. A file that you have not allowed is an error with --agent;
+without it the bridge leaves the file out. See "toolherd allow".
 
 In an agent's config:
   {"mcpServers": {"toolherd": {"command": "toolherd", "args": ["bridge"]}}}`,
@@ -34,20 +34,21 @@ In an agent's config:
     notFound: 'no such server',
     notAllowed: 'the file of --agent is not allowed',
   },
-  async run(call) {
-    const { server } = call.options;
-    const agent = agentFileOf(call);
+  ownTimeout: true,
+  async run(context) {
+    const { server } = context.options;
+    const agent = agentFileOf(context);
     const needsView = agent !== undefined;
     const open = (autostart: boolean) =>
-      openDaemon(call, { autostart, needsView }, (socket) =>
-        helloWithFallback(call, agent, 'if allowed', (file) => sayHello(socket, { server, agent: file })),
+      openDaemon(context, { autostart, needsView }, (socket) =>
+        helloWithFallback(context, agent, 'if allowed', (file) => sayHello(socket, { server, agent: file })),
       );
     const bridge = new Bridge({
       input: process.stdin,
       output: process.stdout,
       open,
-      hasSocket: () => existsSync(socketOf(call)),
-      note: (text) => call.output.note(text),
+      hasSocket: () => existsSync(socketOf(context)),
+      note: (text) => context.output.note(text),
     });
     await bridge.run(await open(true));
     return EXIT.ok;

@@ -1,6 +1,6 @@
 import { detachClient, isAttached } from '../../../integrations/index.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
 
 const RESULT = {
@@ -22,11 +22,11 @@ nothing else, is deleted.`,
   },
   examples: ['toolherd detach claude-desktop', 'toolherd detach vscode --scope project'],
   exits: { ok: 'detached, or it was not attached', failed: 'the file cannot be edited' },
-  async run(call) {
-    const { args, options, output } = call;
+  async run(context) {
+    const { args, options, output } = context;
     const client = namedClient(args.client, 'detach');
     const { scope } = options;
-    const file = clientFile(call, client, scope, (candidate) => isAttached(client, candidate));
+    const file = clientFile(context, client, scope, (candidate) => isAttached(client, candidate));
     const dryRun = options['dry-run'];
     const { change } = await detachClient(client, file, { dryRun });
     output.json({ ok: true, client: client.name, scope, file, change, dry_run: dryRun });

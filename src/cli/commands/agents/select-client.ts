@@ -20,7 +20,7 @@ export const SCOPE_OPTION = {
   type: 'string',
   choices: ['user', 'project'],
   default: 'user',
-  about: 'of the user (default), or of the project here',
+  about: "the user's config (default), or the one in this project",
 } as const;
 
 /** The one client that a command works on. */
@@ -54,7 +54,7 @@ export function clientFile(
       : client.project.map((path) => join(context.cwd, path));
   const [first] = files;
   if (first === undefined) {
-    throw new UsageError(`${client.title} has no config of a project`, 'leave out --scope project');
+    throw new UsageError(`${client.title} has no project config`, 'leave out --scope project');
   }
   return files.find(isMeant) ?? files.find((file) => existsSync(file)) ?? first;
 }

@@ -1,23 +1,28 @@
+import { TRANSPORT_NAMES, TRANSPORTS } from '../../../config/schema/transports.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
 import { formatRequirement, requirementJson } from '../registry/format.js';
-import { type NewEntry, newEntry, TRANSPORTS } from './build-entry.js';
-import { type ConfigFile, chosenFile, globalFile } from './config-file.js';
+import { type ConfigFile, chosenFile, globalFile } from './config-target.js';
 import { editConfigFile } from './edit-config-file.js';
-import { planInsert } from './entry-conflicts.js';
-import { entriesIn } from './installed.js';
+import { entriesIn } from './install-state.js';
+import { type NewEntry, newEntry } from './new-entry.js';
+import { planInsert } from './plan-insert.js';
+
+/** `http` has two longer names. */
+const SHORT_NAMES = [...new Set(Object.values(TRANSPORTS))];
 
 export const command = defineCommand({
   name: 'add',
   summary: 'Adds a server to the nearest agent.yaml, or with -g to the global config.',
   details: `The server comes from the registry, or runs a command (-- COMMAND ARG…), or is
-reached at a URL (--url).
+reached at a URL (--url). COMMAND is npx, uvx, docker, or one of
+security.allowed_commands in the global config.
 If there is no agent.yaml, a new one is written here.
 Comments and order of the file stay as they are.
-A running daemon takes the server up at once.
+A running daemon adds the server at once.
 A variable that the server needs is written as \${NAME}: the daemon fills it in
 from its environment.
 --env writes another value, which may have variables too.
@@ -32,7 +37,13 @@ If another server of the registry has the same short name, use --name.`,
   options: {
     global: { type: 'boolean', short: 'g', about: 'add it to the global config' },
     url: { type: 'string', about: 'the address of a remote server' },
-    transport: { type: 'string', label: 'T', complete: TRANSPORTS, about: TRANSPORTS.join(', ') },
+    transport: {
+      type: 'string',
+      label: 'T',
+      choices: TRANSPORT_NAMES,
+      complete: SHORT_NAMES,
+      about: SHORT_NAMES.join(', '),
+    },
     name: { type: 'string', label: 'N', about: 'another short name for a server of the registry' },
     env: { type: 'string', label: 'K=V', many: true, about: 'a variable for the server' },
     'dry-run': { type: 'boolean', about: 'show the change, write nothing' },
@@ -52,22 +63,23 @@ If another server of the registry has the same short name, use --name.`,
     cannotReach: 'the registry cannot be reached',
     badConfig: 'the file or the entry is wrong',
   },
-  async run(call) {
-    const { args, options, output, passthrough } = call;
-    const target = chosenFile(call, options.global);
+  ownTimeout: true,
+  async run(context) {
+    const { args, options, output, passthrough } = context;
+    const target = chosenFile(context, options.global);
     const { url, transport, env } = options;
     const source = { name: args.name, command: passthrough, url, transport, env, shortName: options.name };
-    const fresh = await newEntry(call, target, source);
+    const fresh = await newEntry(context, target, source);
     const { entry, registryName, version, warnings } = fresh;
     const dryRun = options['dry-run'];
-    const unset = unsetNeeds(call, fresh);
+    const unset = unsetNeeds(context, fresh);
     const edited = await editConfigFile(
-      call,
+      context,
       target,
       (text) => planInsert(text, target, fresh, (words) => void warnings.push(words), output.note),
       { dryRun, tell: true },
     );
-    warnings.push(...overrides(call, target, entry.name));
+    warnings.push(...overrides(context, target, entry.name));
     const diff = fileDiff(target.file, edited.before, edited.after);
     output.json({
       ok: true,
@@ -80,7 +92,7 @@ If another server of the registry has the same short name, use --name.`,
       diff,
       needs: fresh.needs.map((need) => ({
         ...requirementJson(need),
-        set: !unset.includes(need) && isSet(call, fresh, need.name),
+        set: !unset.includes(need) && isSet(context, fresh, need.name),
       })),
       allowed: edited.isAllowed,
       warnings,
@@ -96,9 +108,13 @@ If another server of the registry has the same short name, use --name.`,
         `set them where the daemon is started, then: toolherd up --replace; until then ${meanwhile}`,
       );
     }
-    const taken = fresh.needs.filter(({ name }) => isTaken(call, fresh, name));
+    const taken = fresh.needs.filter(({ name }) => isTaken(context, fresh, name));
     if (taken.length > 0)
-      output.note(singleLine(`it is given what is set as: ${taken.map(({ name }) => name).join(', ')}`));
+      output.note(
+        singleLine(
+          `these variables are set and are passed to it: ${taken.map(({ name }) => name).join(', ')}`,
+        ),
+      );
     if (!edited.isAllowed)
       output.note(
         `the file is not allowed to run yet: read it, then: toolherd allow ${shellWord(target.file)}`,
@@ -130,5 +146,5 @@ function isTaken({ environment }: CommandContext, fresh: NewEntry, name: string)
 function overrides(context: CommandContext, target: ConfigFile, name: string): string[] {
   if (target.scope === 'global' || entriesIn(globalFile(context)).every((entry) => entry.name !== name))
     return [];
-  return [`here it takes the place of '${name}' in the global config`];
+  return [`in this project it overrides '${name}' of the global config`];
 }

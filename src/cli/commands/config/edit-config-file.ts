@@ -3,12 +3,12 @@ import { dirname } from 'node:path';
 import { type EditedFile, editFile, type TextEdit } from '../../../config/edit/index.js';
 import { loadConfig } from '../../../config/load.js';
 import { ConfigError } from '../../../config/parse/problem.js';
-import { makePin, TrustRequiredError, TrustStore } from '../../../config/trust/trust.js';
+import { recordOf, TrustRequiredError, TrustStore } from '../../../config/trust/trust.js';
 import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
 import type { CommandContext } from '../../core/command.js';
-import { loadOptions } from '../../core/config-paths.js';
+import { lenientOptions } from '../../core/load-options.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
-import { type ConfigFile, entriesOf, settingsOf } from './config-file.js';
+import { type ConfigFile, entriesOf, settingsOf } from './config-target.js';
 
 export interface ConfigEdit extends EditedFile {
   isNew: boolean;
@@ -33,29 +33,24 @@ export async function editConfigFile(
   const check = (text: string) => void entriesOf(target, text, settings, isUserOwned, () => undefined);
   const allowed = scope === 'global' ? undefined : isNew ? '' : await allowedText(context, file);
   // to allow a new file, the global config has to load: checked before anything is written
-  if (allowed === '') await loadConfig({ ...lenient(context, file), agentFile: undefined });
+  if (allowed === '') await loadConfig(lenientOptions(context, undefined, { trust: 'required' }));
   const edited = await editFile(file, edit, check, { dryRun });
   // another program may have written the file since it was read
-  const isPinned = edited.before === allowed;
-  const isTrusted = isPinned || isUserOwned || settings.security.trust === 'all';
+  const staysAllowed = edited.before === allowed;
+  const isTrusted = staysAllowed || isUserOwned || settings.security.trust === 'all';
   if (dryRun) return { ...edited, isNew, isAllowed: isTrusted };
-  if (isPinned) await pin(context, file, edited.after);
+  if (staysAllowed) await allowText(context, file, edited.after);
   if (tell) await notifyConfigChange(context);
   return { ...edited, isNew, isAllowed: scope === 'global' || (await mayRun(context, file, isTrusted)) };
 }
 
-const lenient = (context: CommandContext, file: string) => ({
-  ...loadOptions(context, file),
-  variables: 'lenient' as const,
-});
-
 /** The text of a file that the user has allowed as it is now; undefined for any other. */
 async function allowedText(context: CommandContext, file: string): Promise<string | undefined> {
   try {
-    const { agent } = await loadConfig(lenient(context, file));
+    const { agent } = await loadConfig(lenientOptions(context, file, { trust: 'required' }));
     if (agent === undefined) return undefined;
-    const verdict = await new TrustStore(context.paths.trustFile).verdict(file, agent.text, agent.planned);
-    return verdict === 'allowed' ? agent.text : undefined;
+    const check = await new TrustStore(context.paths.trustFile).check(file, agent.text, agent.planned);
+    return check === 'allowed' ? agent.text : undefined;
   } catch (error) {
     // the edit may remove what is wrong; whether the file can be edited is checked there
     if (error instanceof TrustRequiredError || error instanceof ConfigError) return undefined;
@@ -64,16 +59,16 @@ async function allowedText(context: CommandContext, file: string): Promise<strin
 }
 
 /** Allows only the text that this command wrote, not what another program has written since. */
-async function pin(context: CommandContext, file: string, text: string): Promise<void> {
-  const { agent } = await loadConfig({ ...lenient(context, file), trustFile: undefined });
+async function allowText(context: CommandContext, file: string, text: string): Promise<void> {
+  const { agent } = await loadConfig(lenientOptions(context, file, { trust: 'ignored' }));
   if (agent?.text !== text) return;
-  await new TrustStore(context.paths.trustFile).allow(file, await makePin(text, agent.planned));
+  await new TrustStore(context.paths.trustFile).allow(file, await recordOf(text, agent.planned));
 }
 
 /** `otherwise`: the answer for a file that cannot be loaded. */
 async function mayRun(context: CommandContext, file: string, otherwise: boolean): Promise<boolean> {
   try {
-    await loadConfig(lenient(context, file));
+    await loadConfig(lenientOptions(context, file, { trust: 'required' }));
     return true;
   } catch (error) {
     if (error instanceof ConfigError) return otherwise;

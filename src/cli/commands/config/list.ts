@@ -2,10 +2,10 @@ import { dirname } from 'node:path';
 import { formatProblem } from '../../../config/parse/problem.js';
 import type { ParsedEntry } from '../../../config/schema/parsed-entry.js';
 import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { table } from '../../ui/table.js';
-import { type ConfigFile, entriesOf, globalFile, localFile, settingsOf, textOf } from './config-file.js';
+import { type ConfigFile, entriesOf, globalFile, localFile, readText, settingsOf } from './config-target.js';
 
 export const command = defineCommand({
   name: 'list',
@@ -18,9 +18,9 @@ export const command = defineCommand({
   },
   examples: ['toolherd list', 'toolherd list --all', "toolherd list -g --json | jq -r '.servers[].name'"],
   exits: { ok: 'ok', badConfig: 'a file is wrong' },
-  async run(call) {
-    const { options, output } = call;
-    const rows = chosenFiles(call, options).flatMap((file) => rowsOf(call, file));
+  async run(context) {
+    const { options, output } = context;
+    const rows = chosenFiles(context, options).flatMap((file) => rowsOf(context, file));
     const locals = new Set(rows.flatMap(({ scope, name }) => (scope === 'local' ? [name] : [])));
     const servers = rows.map((row) => ({
       ...row,
@@ -61,7 +61,7 @@ function chosenFiles(
 function rowsOf(context: CommandContext, target: ConfigFile) {
   const isUserOwned = isUserOwnedFile(dirname(context.paths.configFile), target.file);
   const settings = settingsOf(context);
-  const text = textOf(target);
+  const text = readText(target) ?? '';
   const entries = entriesOf(target, text, settings, isUserOwned, (warning) => {
     context.output.note(formatProblem(warning, 'warning'));
   });

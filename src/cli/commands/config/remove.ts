@@ -1,13 +1,14 @@
 import { type FoundEntry, removeEntry, type TextEdit } from '../../../config/edit/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
-import { type ConfigFile, chosenFile, globalFile, localFile } from './config-file.js';
+import { type ConfigFile, chosenFile, globalFile, localFile } from './config-target.js';
 import { editConfigFile } from './edit-config-file.js';
-import { entriesIn, ourEntries, STATE_WORDS, stateOf } from './installed.js';
+import { entriesIn, ourEntries, STATE_LABELS, stateOf } from './install-state.js';
 
 export const command = defineCommand({
   name: 'remove',
@@ -25,19 +26,19 @@ Comments and order of the file stay as they are.`,
     'toolherd remove memory --dry-run',
   ],
   exits: { ok: 'ok', notFound: 'the file has no such server', badConfig: 'the file is wrong' },
-  async run(call) {
-    const { args, options, output } = call;
+  async run(context) {
+    const { args, options, output } = context;
     const { name } = args;
-    const target = chosenFile(call, options.global);
+    const target = chosenFile(context, options.global);
     const dryRun = options['dry-run'];
     let removed: FoundEntry | undefined;
     const cut = (text: string): TextEdit => {
-      removed = findEntry(call, ourEntries(text, target), target, name);
+      removed = findEntry(context, ourEntries(text, target), target, name);
       return removeEntry(text, target.key, removed.index);
     };
-    const edited = await editConfigFile(call, target, cut, { dryRun, tell: true });
+    const edited = await editConfigFile(context, target, cut, { dryRun, tell: true });
     const diff = fileDiff(target.file, edited.before, edited.after);
-    const state = stateOf(call, { name: removed?.name, registryName: removed?.registryName });
+    const state = stateOf(context, { name: removed?.name, registryName: removed?.registryName });
     output.json({
       ok: true,
       name: removed?.name ?? null,
@@ -50,7 +51,7 @@ Comments and order of the file stay as they are.`,
       allowed: edited.isAllowed,
     });
     output.print(dryRun ? diff : singleLine(`removed: ${removed?.name ?? name} from ${target.file}`));
-    output.note(dryRun ? 'nothing was written (--dry-run)' : `now: ${STATE_WORDS[state]}`);
+    output.note(dryRun ? 'nothing was written (--dry-run)' : `now: ${STATE_LABELS[state]}`);
     return EXIT.ok;
   },
 });
@@ -79,7 +80,7 @@ function findEntry(
     name,
     entries.flatMap((one) => [one.name ?? [], one.registryName ?? []].flat()),
   );
-  const there = `it is in ${other?.file}: toolherd remove ${name}${target.scope === 'local' ? ' -g' : ''}`;
+  const there = `it is in ${other?.file}: toolherd remove ${shellWord(name)}${target.scope === 'local' ? ' -g' : ''}`;
   throw new NotInstalledError(`${target.file} has no server '${name}'`, {
     fix: isThere ? there : near === '' ? 'see "toolherd list --all"' : near,
   });

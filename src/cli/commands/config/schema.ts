@@ -1,6 +1,6 @@
 import { fileSchema } from '../../../config/json-schema.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 
 export const command = defineCommand({
   name: 'schema',

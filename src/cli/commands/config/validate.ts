@@ -3,15 +3,15 @@ import { type Loaded, type LoadOptions, loadConfig, loadEntry } from '../../../c
 import { isMap } from '../../../config/parse/document.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { ConfigError, fileProblem, type Problem } from '../../../config/parse/problem.js';
-import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
+import { FileReadError, readIfExists, readSmallFile } from '../../../config/parse/read-file.js';
 import { ENVIRONMENT } from '../../../config/variables/variables.js';
 import type { FleetStatus } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { agentFileOf, loadOptions } from '../../core/config-paths.js';
-import { NOT_IN_DAEMON, onlyCallerHas } from '../../core/daemon-variables.js';
-import { EXIT } from '../../core/exit-codes.js';
+import { NOT_IN_DAEMON, onlyCallerHas } from '../../core/config-problems.js';
+import { agentFileOf, loadOptions } from '../../core/load-options.js';
 import { problemText } from '../../core/report-error.js';
-import { withTimeout } from '../../core/timeout.js';
+import { limitByTimeoutOption } from '../../core/timeout.js';
 import { entryProblems } from '../servers/status-table.js';
 
 type Kind = 'config' | 'agent' | 'source';
@@ -44,18 +44,18 @@ The files need not be allowed.`,
   args: { files: { label: 'FILE', optional: true, many: true } },
   examples: ['toolherd validate', 'toolherd validate agent.yaml', 'toolherd validate source.json --json'],
   exits: { ok: 'the files are good', badConfig: 'a file is wrong' },
-  async run(call) {
-    const named = call.args.files.map((file) => ({ file: resolve(call.cwd, file), kind: undefined }));
-    const missing = await missingInDaemon(call);
+  async run(context) {
+    const named = context.args.files.map((file) => ({ file: resolve(context.cwd, file), kind: undefined }));
+    const missing = await missingInDaemon(context);
     const reports: FileReport[] = [];
-    for (const { file, kind } of named.length > 0 ? named : defaultFiles(call)) {
-      reports.push(markMissing(await check(call, file, kind), missing));
+    for (const { file, kind } of named.length > 0 ? named : defaultFiles(context)) {
+      reports.push(markMissing(await check(context, file, kind), missing));
     }
     const ok = reports.every((report) => report.ok);
-    call.output.json({ ok, files: reports });
-    for (const report of reports) show(call, report);
+    context.output.json({ ok, files: reports });
+    for (const report of reports) show(context, report);
     if (reports.length === 0)
-      call.output.print('nothing to check: there is no config.yaml and no agent.yaml');
+      context.output.print('nothing to check: there is no config.yaml and no agent.yaml');
     return ok ? EXIT.ok : EXIT.badConfig;
   },
 });
@@ -66,7 +66,7 @@ const PATIENCE_MS = 2000;
 /** Variables that are not set in a running daemon, so that servers of it are misconfigured. */
 async function missingInDaemon(context: CommandContext): Promise<ReadonlySet<string>> {
   try {
-    const { servers } = await withTimeout({ globals: { timeout: PATIENCE_MS } }, askDaemon(context));
+    const { servers } = await limitByTimeoutOption({ globals: { timeout: PATIENCE_MS } }, askDaemon(context));
     return new Set(servers.flatMap(entryProblems).flatMap(({ variable }) => variable ?? []));
   } catch {
     // `doctor` reports on the daemon
@@ -99,12 +99,12 @@ function defaultFiles(context: CommandContext): { file: string; kind: Kind }[] {
   ];
 }
 
+/** A file that exists and cannot be read is reported as such. */
 function exists(file: string): boolean {
   try {
-    readSmallFile(file);
+    return readIfExists(file) !== undefined;
+  } catch {
     return true;
-  } catch (error) {
-    return !(error instanceof FileReadError && error.isMissing);
   }
 }
 

@@ -1,5 +1,5 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { socketOf } from '../../daemon/connect.js';
 import { paintLevels } from '../../ui/colors.js';
 import { quoted, singleLine } from '../../ui/text.js';
@@ -21,26 +21,27 @@ It starts and changes nothing.`,
     `toolherd doctor --json | jq '.findings[] | select(.level == "error")'`,
   ],
   exits: { ok: 'no errors; there may be warnings', failed: 'there are errors' },
-  async run(call) {
-    const { output } = call;
-    const socket = socketOf(call);
-    const { findings: config, commands } = await checkConfig(call);
+  ownTimeout: true,
+  async run(context) {
+    const { output } = context;
+    const socket = socketOf(context);
+    const { findings: config, commands } = await checkConfig(context);
     const findings = [
       checkNode(process.version),
-      ...checkPrograms(call, commands),
+      ...checkPrograms(context, commands),
       checkSocketPlace(socket),
-      ...checkFolders(call),
-      ...(await checkDaemon(call, socket)),
+      ...checkFolders(context),
+      ...(await checkDaemon(context, socket)),
       ...config,
-      checkDisk(call),
-      checkLogs(call),
+      checkDisk(context),
+      checkLogs(context),
     ];
     const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
     const [errors, warnings] = [count('error'), count('warn')];
     output.json({ ok: errors === 0, errors, warnings, findings });
     for (const finding of findings)
       if (!output.isQuiet || finding.level !== 'ok') output.print(lineOf(finding), paintLevels);
-    output.note(errors + warnings === 0 ? 'all is well' : `${errors} errors, ${warnings} warnings`);
+    output.note(errors + warnings === 0 ? 'no problems found' : `${errors} errors, ${warnings} warnings`);
     return errors === 0 ? EXIT.ok : EXIT.failed;
   },
 });

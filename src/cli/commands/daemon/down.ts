@@ -1,16 +1,17 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShutdownReport } from '../../../fleet/fleet.js';
 import { holderOf } from '../../../ipc/socket/socket-lock.js';
 import { lockFileOf, successorFileOf } from '../../../ipc/socket/socket-owner.js';
+import { daemonLog } from '../../../log/log-paths.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { printError } from '../../core/report-error.js';
 import { socketOf } from '../../daemon/connect.js';
 import { lookForDaemon } from '../../daemon/find-daemon.js';
 
-const ENDING_MS = 10_000;
-const LOOK_MS = 10;
+/** After its report, which comes when its servers have ended. */
+const EXIT_WAIT_MS = 10_000;
+const POLL_MS = 10;
 
 export const command = defineCommand({
   name: 'down',
@@ -26,27 +27,28 @@ runs: "toolherd up", "toolherd call" or a new agent starts one.`,
     ok: 'no daemon serves',
     failed: 'the daemon did not end, or another one serves',
     notRunning: 'no daemon was running',
+    timeout: '--timeout is over',
   },
-  async run(call) {
-    const { options, output } = call;
-    const fleet = await call.fleet({ autostart: false, viewMode: 'herd' });
+  async run(context) {
+    const { options, output } = context;
+    const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
     const { daemon } = await fleet.status([]);
     const report = await fleet.shutdown(options.grace).catch(ifEnded);
-    const next = await nextOf(call, daemon.pid);
+    const next = await nextOf(context, daemon.pid);
     const { stopped, killed, attached = 0 } = report ?? { stopped: [], killed: [] };
     output.json({ stopped, killed, attached, next_pid: next === daemon.pid ? null : (next ?? null) });
     if (next === daemon.pid) {
-      printServers(call, report);
+      printServers(context, report);
       printError(output, {
         type: 'AlreadyRunningError',
         message: `the daemon (pid ${daemon.pid}) has stopped its servers, but still has the socket`,
-        fix: `its log says why: ${join(call.paths.logFolder, 'daemon.log')}; end it with: kill ${daemon.pid}`,
+        fix: `its log says why: ${daemonLog(context.paths.logFolder)}; end it with: kill ${daemon.pid}`,
       });
       return EXIT.failed;
     }
     if (report === undefined)
       output.print(`the daemon (pid ${daemon.pid}) was ending already, and has ended`);
-    printServers(call, report);
+    printServers(context, report);
     if (next !== undefined) {
       printError(output, {
         type: 'AlreadyRunningError',
@@ -83,7 +85,7 @@ function printServers({ output }: CommandContext, report: ShutdownReport | undef
  */
 async function nextOf(context: CommandContext, pid: number): Promise<number | undefined> {
   let next = pid;
-  for (let deadline = Date.now() + ENDING_MS; Date.now() < deadline; await sleep(LOOK_MS)) {
+  for (let deadline = Date.now() + EXIT_WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
     const found = await lookForDaemon(context);
     if (found === 'lost') continue;
     if (found !== 'absent') {
@@ -92,7 +94,7 @@ async function nextOf(context: CommandContext, pid: number): Promise<number | un
     }
     const holder = lockHolderOf(socketOf(context));
     if (holder === undefined) return undefined;
-    if (next === pid && holder !== pid) deadline = Date.now() + ENDING_MS;
+    if (next === pid && holder !== pid) deadline = Date.now() + EXIT_WAIT_MS;
     next = holder;
   }
   return next;

@@ -1,7 +1,6 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { warnAboutMisconfigured } from '../../core/daemon-variables.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
+import { warnAboutMisconfigured } from '../../core/config-problems.js';
 
 export const command = defineCommand({
   name: 'reload',
@@ -12,12 +11,12 @@ is reported and does not run.`,
   options: { 'dry-run': { type: 'boolean', about: 'only say what would change' } },
   examples: ['toolherd reload', 'toolherd reload --dry-run'],
   exits: { ok: 'ok', badConfig: 'the config is wrong', timeout: '--timeout is over' },
-  async run(call) {
-    const { options, output } = call;
+  async run(context) {
+    const { options, output } = context;
     const isDryRun = options['dry-run'];
-    const fleet = await call.fleet({ viewMode: 'herd' });
-    const { misconfigured = [], ...report } = await withTimeout(call, fleet.reload(isDryRun));
-    output.json({ ...report, ...warnAboutMisconfigured(call, misconfigured), dry_run: isDryRun });
+    const fleet = await context.fleet({ viewMode: 'herd' });
+    const { misconfigured = [], ...report } = await fleet.reload(isDryRun);
+    output.json({ ...report, ...warnAboutMisconfigured(context, misconfigured), dry_run: isDryRun });
     for (const change of ['added', 'removed', 'changed', 'unchanged'] as const)
       if (report[change].length > 0) output.print(`${change}: ${report[change].join(', ')}`);
     if (isDryRun) output.note('nothing was changed');

@@ -1,16 +1,16 @@
 import { rmSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { writeFileAtomically } from '../../../config/edit/index.js';
-import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
+import { readIfExists } from '../../../config/parse/read-file.js';
 import { ToolherdError } from '../../../shared/errors.js';
+import { writeFileAtomically } from '../../../shared/files/write-user-file.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
+import { type Argv, runProgram } from '../../core/run-program.js';
 import { ownCommand } from '../../daemon/own-command.js';
-import { exec } from './service/exec.js';
 import { launchdService } from './service/launchd.js';
+import { keptEnvironment, type Service } from './service/service.js';
 import { systemdService } from './service/systemd.js';
-import { type Argv, keptEnvironment, type Service } from './service/unit.js';
 
 export const command = defineCommand({
   name: 'service',
@@ -25,12 +25,12 @@ itself has none.`,
   options: { 'dry-run': { type: 'boolean', about: 'show the file and the commands, change nothing' } },
   examples: ['toolherd service install --dry-run', 'toolherd service install', 'toolherd service status'],
   exits: { ok: 'ok', failed: 'the system refused', notRunning: 'status: the service does not run' },
-  async run(call) {
-    const { args, options } = call;
-    const service = serviceOf(call);
-    if (args.action === 'status') return status(call, service);
+  async run(context) {
+    const { args, options } = context;
+    const service = serviceOf(context);
+    if (args.action === 'status') return status(context, service);
     const change = args.action === 'install' ? install : uninstall;
-    return change(call, service, options['dry-run']);
+    return change(context, service, options['dry-run']);
   },
 });
 
@@ -61,7 +61,7 @@ function environmentFileOf({ paths }: CommandContext): string {
 async function install(context: CommandContext, service: Service, dryRun: boolean): Promise<number> {
   const { output } = context;
   const { file, text, manager } = service;
-  const old = textOf(file);
+  const old = readIfExists(file);
   const isUpdate = old !== undefined && old !== text;
   const steps = isUpdate ? service.update : service.install;
   const report = { manager, file, dry_run: dryRun, commands: steps };
@@ -85,16 +85,16 @@ async function install(context: CommandContext, service: Service, dryRun: boolea
 async function uninstall(context: CommandContext, service: Service, dryRun: boolean): Promise<number> {
   const { output, environment } = context;
   const { file, manager, forget } = service;
-  const isInstalled = textOf(file) !== undefined;
+  const isInstalled = readIfExists(file) !== undefined;
   if (!isInstalled) output.print(`not installed: ${file}`);
   else if (dryRun)
     output.print(
-      [...service.uninstall.map(commandLine), `rm ${file}`, ...forget.map(commandLine)].join('\n'),
+      [...service.uninstall.map(commandLine), `rm ${shellWord(file)}`, ...forget.map(commandLine)].join('\n'),
     );
   else {
-    for (const words of service.uninstall) await exec(words, environment);
+    for (const argv of service.uninstall) await runProgram(argv, environment);
     rmSync(file);
-    for (const words of forget) await exec(words, environment);
+    for (const argv of forget) await runProgram(argv, environment);
     output.print(`uninstalled: ${file}`);
   }
   output.json({ ok: true, manager, file, was_installed: isInstalled, dry_run: dryRun });
@@ -103,8 +103,8 @@ async function uninstall(context: CommandContext, service: Service, dryRun: bool
 
 async function status(context: CommandContext, service: Service): Promise<number> {
   const { file, manager, text } = service;
-  const there = textOf(file);
-  const { status: exitStatus } = await exec(service.isActive, context.environment);
+  const there = readIfExists(file);
+  const { status: exitStatus } = await runProgram(service.isActive, context.environment);
   const isActive = there !== undefined && exitStatus === 0;
   const isCurrent = there === undefined ? null : there === text;
   context.output.json({
@@ -118,7 +118,7 @@ async function status(context: CommandContext, service: Service): Promise<number
   context.output.print(`${state}: ${file}`);
   if (isCurrent === false) {
     context.output.note(
-      'it is not what this command would write now (PATH?); renew it with: toolherd service install',
+      'the installed file is out of date (PATH changed?); update it with: toolherd service install',
     );
   }
   return isActive ? EXIT.ok : EXIT.notRunning;
@@ -126,29 +126,20 @@ async function status(context: CommandContext, service: Service): Promise<number
 
 /** Runs the steps in order, and stops at the first that fails. */
 async function runAll(context: CommandContext, service: Service, steps: readonly Argv[]): Promise<void> {
-  for (const [index, words] of steps.entries()) {
-    const { status: exitStatus, stderr } = await exec(words, context.environment);
+  for (const [index, argv] of steps.entries()) {
+    const { status: exitStatus, stderr } = await runProgram(argv, context.environment);
     if (exitStatus === 0) continue;
-    const program = words[0];
+    const program = argv[0];
     throw new ToolherdError(`${service.manager} does not run the service yet`, {
       why:
         exitStatus === undefined
           ? `there is no ${program} here`
-          : `${commandLine(words)}: ${stderr || `exit status ${exitStatus}`}`,
+          : `${commandLine(argv)}: ${stderr || `exit status ${exitStatus}`}`,
       fix: `${service.file} is written; run: ${steps.slice(index).map(commandLine).join(' && ')}; or without it: toolherd up`,
     });
   }
 }
 
-function commandLine(words: Argv): string {
-  return words.join(' ');
-}
-
-function textOf(file: string): string | undefined {
-  try {
-    return readSmallFile(file);
-  } catch (error) {
-    if (error instanceof FileReadError && error.isMissing) return undefined;
-    throw error;
-  }
+function commandLine(argv: Argv): string {
+  return argv.map(shellWord).join(' ');
 }

@@ -1,10 +1,10 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { DaemonStatus, ReloadReport, ServerStatus } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
-import { warnAboutMisconfigured } from '../../core/daemon-variables.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
-import { isAbsence } from '../../daemon/connect.js';
+import { warnAboutMisconfigured } from '../../core/config-problems.js';
+import { limitByTimeoutOption } from '../../core/timeout.js';
+import { isDaemonAbsent } from '../../daemon/connect.js';
 import { findDaemon } from '../../daemon/find-daemon.js';
 import { daemonArguments, ensureDaemon, startDaemon } from '../../daemon/start.js';
 import { entryProblems } from '../servers/status-table.js';
@@ -12,17 +12,17 @@ import { entryProblems } from '../servers/status-table.js';
 export const command = defineCommand({
   name: 'up',
   summary: 'Starts the daemon in the background, and returns when its socket serves.',
-  details: `If a daemon is ending, it waits for that, at most 60 s or --timeout, and then
+  details: `If the old daemon is shutting down, up waits for it (60 s, or --timeout), and then
 starts a new one.
 
 With --replace the new daemon has the environment of this command.
 Attached agents wait for it.
-If the config is bad, the old daemon goes on.
+If the config is bad, the old daemon keeps running.
 
 With --foreground this process is the daemon.
 Ctrl-C, SIGTERM and the end of its terminal stop its servers and end it with
 status 0. SIGHUP reads the config again.
-A second signal, a second or more later, ends it at once with status 130; a
+Another signal, at least one second later, ends it at once with status 130; a
 watchdog kills its servers within seconds.
 Output that is not read is dropped; the log files have all lines.`,
   options: {
@@ -36,19 +36,24 @@ Output that is not read is dropped; the log files have all lines.`,
     badConfig: 'the config is wrong',
     timeout: '--timeout is over',
   },
-  async run(call) {
-    const { foreground, replace } = call.options;
+  ownTimeout: true,
+  async run(context) {
+    const { foreground, replace } = context.options;
     if (foreground) {
-      if (replace) checkOutsideServers(call);
-      const running = replace ? undefined : await findDaemon(call);
-      return running === undefined ? becomeDaemon(call, replace) : alreadyRunning(call, running);
+      if (replace) checkOutsideServers(context);
+      const running = replace ? undefined : await findDaemon(context);
+      return running === undefined ? becomeDaemon(context, replace) : alreadyRunning(context, running);
     }
-    const outcome = replace ? { started: await startDaemon(call, { replace }) } : await ensureDaemon(call);
-    if ('found' in outcome) return alreadyRunning(call, outcome.found);
+    const outcome = replace
+      ? { started: await startDaemon(context, { replace }) }
+      : await ensureDaemon(context);
+    if ('found' in outcome) return alreadyRunning(context, outcome.found);
     const { pid, servers } = outcome.started;
-    const misconfigured = await misconfiguredIn(call);
-    call.output.json({ already_running: false, pid, servers, ...misconfigured });
-    call.output.print(`running (pid ${pid}), ${servers} ${servers === 1 ? 'server' : 'servers'} configured`);
+    const misconfigured = await misconfiguredIn(context);
+    context.output.json({ already_running: false, pid, servers, ...misconfigured });
+    context.output.print(
+      `running (pid ${pid}), ${servers} ${servers === 1 ? 'server' : 'servers'} configured`,
+    );
     return EXIT.ok;
   },
 });
@@ -63,7 +68,7 @@ async function alreadyRunning(context: CommandContext, daemon: DaemonStatus): Pr
 /** Misconfigured servers are no failure of `up`. Nor is a daemon that another `up --replace` has ended since. */
 async function misconfiguredIn(context: CommandContext): Promise<Pick<ReloadReport, 'misconfigured'>> {
   const servers = await serversOf(context).catch((error: unknown) => {
-    if (isAbsence(error)) return [];
+    if (isDaemonAbsent(error)) return [];
     throw error;
   });
   const found = servers.map((server) => ({ server: server.name, problems: entryProblems(server) }));
@@ -75,7 +80,7 @@ async function misconfiguredIn(context: CommandContext): Promise<Pick<ReloadRepo
 
 async function serversOf(context: CommandContext): Promise<ServerStatus[]> {
   const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
-  return (await withTimeout(context, fleet.status())).servers;
+  return (await limitByTimeoutOption(context, fleet.status())).servers;
 }
 
 /**

@@ -1,6 +1,6 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { within } from '../../core/timeout.js';
+import { resultWithin } from '../../core/timeout.js';
 import { openFleet } from '../../daemon/connect.js';
 import { candidates, type FindFleet } from './completion/candidates.js';
 import { SCRIPTS, SHELLS } from './completion/scripts.js';
@@ -23,9 +23,10 @@ Completion starts nothing.`,
     ['source <(toolherd completion zsh)', 'in ~/.zshrc, after compinit'],
     ['toolherd completion fish | source', 'in ~/.config/fish/config.fish'],
   ],
-  async run(call) {
-    const { args, options, output, passthrough } = call;
-    if (options.at !== undefined) return complete(call, passthrough ?? [], options.at);
+  ownTimeout: true,
+  async run(context) {
+    const { args, options, output, passthrough } = context;
+    if (options.at !== undefined) return complete(context, passthrough ?? [], options.at);
     const shell = args.shell!;
     const script = SCRIPTS[shell];
     if (!output.isJson) output.printRaw(script);
@@ -50,7 +51,7 @@ async function complete(context: CommandContext, words: readonly string[], at: n
     }
   };
   const found = candidates(words, at, context.loadCommand, findFleet).catch(() => []);
-  const fitting = await within(PATIENCE_MS, found, []);
+  const fitting = await resultWithin(PATIENCE_MS, found, []);
   close();
   context.output.json({ words: fitting });
   if (fitting.length > 0) context.output.print(fitting.join('\n'));

@@ -1,6 +1,6 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type Command, GLOBAL_OPTIONS, type OptionDeclaration } from '../../core/command.js';
 import { GROUPS } from '../../core/command-names.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { optionLabel, usageOf, visibleOptions } from '../../core/usage.js';
 
 const COLUMNS = 80;

@@ -1,5 +1,5 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { explain, overview } from './help-text.js';
 
 export const command = defineCommand({

@@ -1,6 +1,6 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { VERSION } from '../../../shared/version.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 
 export const command = defineCommand({
   name: 'version',

@@ -1,27 +1,27 @@
 import { dirname } from 'node:path';
 import { CLIENTS, type Client, type Findings, findServers, type Scope } from '../../../integrations/index.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { CLIENT_NAMES, clientsMeant, machineOf, SCOPE_OPTION } from '../agents/select-client.js';
-import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-file.js';
-import { brokenText, plannedJson, planTable, remarksOf } from './describe.js';
+import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-target.js';
 import { type Planned, planImport } from './plan.js';
+import { brokenText, plannedJson, planTable, remarksOf } from './plan-table.js';
 import { allowCommands, checkName, writeOne } from './write.js';
 
 export const command = defineCommand({
   name: 'import',
   summary: 'Copies the MCP servers in the configs of other programs into the global config.',
   details: `It finds them, shows them, asks, and writes them.
-The programs keep theirs; see "toolherd attach".
+The programs keep their own entries; see "toolherd attach".
 Clients: ${CLIENT_NAMES.join(', ')}.
 Variables stay variables.
 A secret is not copied: it becomes \${NAME}. import says which variable to set,
 and where its value is. Until it is set, the server has 'enabled: false'.
 import names the fields that toolherd does not have.
 A command other than npx, uvx and docker is added to security.allowed_commands,
-if you say yes or --allow-commands.`,
+if you answer yes or give --allow-commands.`,
   args: { names: { label: 'NAME', optional: true, many: true } },
   options: {
     from: { type: 'string', label: 'CLIENT,…', complete: CLIENT_NAMES, about: 'only from these programs' },
@@ -43,20 +43,20 @@ if you say yes or --allow-commands.`,
     failed: 'a file could not be read or written',
     usage: 'without a terminal and without --yes',
   },
-  async run(call) {
-    const { args, options, output } = call;
-    const target = targetOf(call, options.global);
-    const findings = find(call, target, options);
+  async run(context) {
+    const { args, options, output } = context;
+    const target = targetOf(context, options.global);
+    const findings = find(context, target, options);
     for (const broken of findings.broken) output.note(brokenText(broken));
-    const plan = planFor(call, findings, args.names, options.name);
+    const plan = planFor(context, findings, args.names, options.name);
     for (const one of plan.filter(isNew))
-      await (one.command === undefined ? writeOne(call, target, one, true) : checkName(target, one));
+      await (one.command === undefined ? writeOne(context, target, one, true) : checkName(target, one));
     const dryRun = options['dry-run'];
-    if (!output.isJson) show(call, plan, findings);
+    if (!output.isJson) show(context, plan, findings);
     if (!dryRun && plan.some(isNew)) {
-      await write(call, target, await chosen(call, plan.filter(isNew), options.yes), options);
+      await write(context, target, await chosen(context, plan.filter(isNew), options.yes), options);
       const added = plan.filter(({ result }) => result === 'added');
-      if (added.some(({ unset }) => unset.length === 0)) await notifyConfigChange(call);
+      if (added.some(({ unset }) => unset.length === 0)) await notifyConfigChange(context);
       for (const { entry, why } of plan.filter(({ result }) => result === 'failed'))
         output.note(`${entry.name} was not written: ${why}`);
       output.print(

@@ -1,10 +1,11 @@
-import { allowCommand, type TextEdit, writeFileAtomically } from '../../../config/edit/index.js';
+import { allowCommand, type TextEdit } from '../../../config/edit/index.js';
 import { ConfigError } from '../../../config/parse/problem.js';
 import { ToolherdError } from '../../../shared/errors.js';
+import { writeFileAtomically } from '../../../shared/files/write-user-file.js';
 import type { CommandContext } from '../../core/command.js';
-import { type ConfigFile, globalFile, textOf } from '../config/config-file.js';
+import { type ConfigFile, globalFile, readText } from '../config/config-target.js';
 import { editConfigFile } from '../config/edit-config-file.js';
-import { planInsert } from '../config/entry-conflicts.js';
+import { planInsert } from '../config/plan-insert.js';
 import type { Planned } from './plan.js';
 
 /** Writes one server, or with `dryRun` checks whether it could be written. */
@@ -22,7 +23,7 @@ export async function writeOne(
 
 /** Before the user is asked to allow the command of a server: its name is all that can be checked. */
 export async function checkName(target: ConfigFile, one: Planned): Promise<void> {
-  await attempt(one, async (claim) => void claim(textOf(target), target));
+  await attempt(one, async (claim) => void claim(readText(target) ?? '', target));
 }
 
 type Claim = (text: string, target: ConfigFile) => TextEdit;
@@ -48,10 +49,11 @@ async function attempt(one: Planned, work: (claim: Claim) => Promise<void>): Pro
 
 /** Adds to security.allowed_commands, which only the global config has. */
 export async function allowCommands(context: CommandContext, commands: readonly string[]): Promise<void> {
-  const { file } = globalFile(context);
-  const before = textOf(globalFile(context));
-  const after = commands.reduce(allowCommand, before);
-  await writeFileAtomically(file, after, { expected: before === '' ? undefined : Buffer.from(before) });
+  const target = globalFile(context);
+  const before = readText(target);
+  const after = commands.reduce(allowCommand, before ?? '');
+  const expected = before === undefined ? null : Buffer.from(before);
+  await writeFileAtomically(target.file, after, { expected });
 }
 
 /** One line, without a position in a file that was not written. */

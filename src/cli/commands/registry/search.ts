@@ -1,11 +1,11 @@
 import { installOptions, isInstallable, type RegistryServer } from '../../../registry/index.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { table } from '../../ui/table.js';
 import { firstLine } from '../../ui/text.js';
+import { noteOffline, registryOf } from './find-server.js';
 import { summaryJson } from './format.js';
-import { noteOffline, registryOf } from './lookup.js';
 
 export const command = defineCommand({
   name: 'search',
@@ -29,12 +29,13 @@ TOOLHERD_REGISTRY or daemon.registry names another registry.`,
     cannotReach: 'the registry cannot be reached',
     timeout: '--timeout is over',
   },
-  async run(call) {
-    const { args, options, output } = call;
+  ownTimeout: true,
+  async run(context) {
+    const { args, options, output } = context;
     const query = args.query ?? '';
-    const found = await registryOf(call).search(query, options.limit, options.cursor);
-    noteOffline(call, found);
-    for (const problem of found.skipped) output.note(`warning: left out, it makes no sense: ${problem}`);
+    const found = await registryOf(context).search(query, options.limit, options.cursor);
+    noteOffline(context, found);
+    for (const problem of found.skipped) output.note(`warning: skipped an invalid entry: ${problem}`);
     const { servers, nextCursor, skipped, cachedAt } = found;
     output.json({
       servers: servers.map((server) => ({ ...summaryJson(server), by: waysOf(server) })),

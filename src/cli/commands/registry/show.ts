@@ -5,12 +5,12 @@ import {
   type RegistryServer,
   type UnsupportedOption,
 } from '../../../registry/index.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { singleLine } from '../../ui/text.js';
+import { findServer, noteOffline, parseName, registryOf } from './find-server.js';
 import { formatRequirement, requirementJson, summaryJson } from './format.js';
-import { findServer, noteOffline, parseName, registryOf } from './lookup.js';
 
 export const command = defineCommand({
   name: 'show',
@@ -26,13 +26,14 @@ export const command = defineCommand({
     cannotReach: 'the registry cannot be reached',
     timeout: '--timeout is over',
   },
-  async run(call) {
-    const { name, version } = parseName(call.args.name);
-    const found = await findServer(registryOf(call), name, version);
-    noteOffline(call, found);
+  ownTimeout: true,
+  async run(context) {
+    const { name, version } = parseName(context.args.name);
+    const found = await findServer(registryOf(context), name, version);
+    noteOffline(context, found);
     const { server, cachedAt } = found;
     const ways = installOptions(server);
-    call.output.json({
+    context.output.json({
       server: {
         ...summaryJson(server),
         repository: server.repository ?? null,
@@ -41,9 +42,9 @@ export const command = defineCommand({
       },
       cached_at: cachedAt ?? null,
     });
-    call.output.print([...aboutLines(server), ...ways.flatMap(wayLines)].join('\n'));
+    context.output.print([...aboutLines(server), ...ways.flatMap(wayLines)].join('\n'));
     if (server.status !== 'deleted' && ways.some(isInstallable)) {
-      call.output.note(
+      context.output.note(
         `add it: toolherd add ${shellWord(version === undefined ? server.name : `${server.name}@${version}`)}`,
       );
     }

@@ -6,10 +6,10 @@ import { formatEvent } from './format-event.js';
 export const command = defineCommand({
   name: 'events',
   summary: 'Shows states, logs, changed lists, calls and notifications as they happen.',
-  details: `It goes on until Ctrl-C.
+  details: `It runs until Ctrl-C.
 With --json each event is one line.
 An event of a call has the tool, the names and types of its arguments, the
-caller, the duration and the outcome. It never has what was asked or answered.
+caller, the duration and the outcome. It never has values or results.
 Past calls are in the audit file, a line of JSON each: "toolherd doctor" says
 where it is.`,
   examples: [
@@ -18,11 +18,12 @@ where it is.`,
     ['toolherd events --agent ./agent.yaml', "also this agent's servers"],
   ],
   exits: { notRunning: 'no daemon runs, or it has ended', interrupted: 'interrupted' },
-  run: (call) =>
-    follow(call, async (fleet) => {
+  ownTimeout: true,
+  run: (context) =>
+    follow(context, async (fleet) => {
       fleet.subscribe(TOPICS, (event) => {
-        call.output.jsonLine({ ...event });
-        call.output.print(formatEvent(event));
+        context.output.jsonLine({ ...event });
+        context.output.print(formatEvent(event));
       });
     }),
 });

@@ -1,5 +1,5 @@
 import type { ConfigProblem, Inspection, JournalEntry } from '../../../fleet/fleet.js';
-import { type Environment, problemLine, withCallerVariables } from '../../core/daemon-variables.js';
+import { type Environment, problemLine, withCallerVariables } from '../../core/config-problems.js';
 import { elapsed, elapsedSince } from '../../core/duration.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { entryProblems, isInTrouble, listNotesOf, ownerOf, pinNoteOf } from './status-table.js';
@@ -36,7 +36,7 @@ export function explainServer(
     '',
     ...reasonLines(status, now),
     ...listNotesOf(status, now).map((note) => `What is missing: ${note.replace(`${server}: `, '')}`),
-    ...(status.unaccepted === undefined ? [] : [`What is not as it was: ${pinNoteOf(status)}`]),
+    ...(status.unaccepted === undefined ? [] : [`Changed tools: ${pinNoteOf(status)}`]),
     `What happens next: ${nextOf(inspection, now)}`,
     `What you can do: ${problems.length === 0 ? adviceOf(status) : fixesOf(problems)}`,
   ].join('\n');
@@ -87,9 +87,9 @@ function serverDid(
   if (isEntering('connecting.aborting') && event !== 'stop') return `${it} failed: ${cause}`;
   if (to === 'error') return /closing|aborting/.test(from) ? undefined : `${it} failed: ${cause}`;
   if (isEntering('connected.closing') || isEntering('connecting.aborting')) {
-    return `${it} is asked to go: ${cause}`;
+    return `${it} is asked to exit: ${cause}`;
   }
-  return to === 'disconnected' ? `${it} is gone: ${cause}` : undefined;
+  return to === 'disconnected' ? `${it} has ended: ${cause}` : undefined;
 }
 
 /** What toolherd did. */
@@ -102,9 +102,10 @@ function keeperDid({ from, to }: JournalEntry, cause: string): string | undefine
   if (after === 'running') return `toolherd starts it: ${cause}`;
   if (after === 'waiting' && before === 'waiting') return undefined;
   if (after === 'waiting') return 'toolherd waits before it tries again';
-  if (after === 'quarantined') return 'toolherd has given it up: starting it again does not help';
+  if (after === 'quarantined')
+    return 'toolherd quarantined it: it failed too often, or a restart cannot help';
   if (after === 'needs_auth') return 'toolherd waits until you authorise it';
-  if (after === 'idle') return 'toolherd lets it rest until it is called';
+  if (after === 'idle') return 'toolherd stopped it because it was idle; the next call starts it';
   return after === 'stopped' && before !== 'running' ? `toolherd leaves it stopped: ${cause}` : undefined;
 }
 
@@ -113,11 +114,11 @@ function stateOf({ detail, state, last_error }: Inspection['status']): string {
     case 'running':
       return state === 'connected' ? 'is running' : 'is being started';
     case 'idle':
-      return 'is at rest';
+      return 'is idle';
     case 'waiting':
       return 'does not run: it failed and waits for the next try';
     case 'quarantined':
-      return 'does not run: it was given up (quarantined)';
+      return 'is quarantined: it failed too often';
     case 'stopped':
       return 'is stopped';
     case 'disabled':
@@ -138,7 +139,7 @@ function nextOf({ status, snapshot }: Inspection, now: number): string {
     return snapshot.keeper === CALLABLE ? `${next}, or by the next call.` : `${next}.`;
   }
   if (detail === 'running')
-    return state === 'connected' ? 'it answers calls.' : 'it is on its way; calls wait for it.';
+    return state === 'connected' ? 'it answers calls.' : 'it is starting; calls wait for it.';
   if (detail === 'idle') return 'it is started by the next call.';
   if (detail === 'stopped') return 'nothing, until it is started.';
   if (detail === 'disabled') return 'nothing, until it is enabled in its config.';

@@ -1,6 +1,6 @@
 import type { Fleet } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import type { CommandContext } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { DAEMON_ENDED, printError } from '../../core/report-error.js';
 
 /** Goes on until the user interrupts it or the daemon ends. Without --agent it follows the global herd. */

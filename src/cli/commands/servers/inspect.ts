@@ -1,6 +1,6 @@
 import type { StateValue } from 'xstate';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 
 type ChartFormat = 'mermaid' | 'svg';
 
@@ -17,9 +17,10 @@ export const command = defineCommand({
     'toolherd inspect memory --chart svg > memory.svg',
     'toolherd inspect memory --chart mermaid',
   ],
-  async run(call) {
-    const { args, options, output } = call;
-    const fleet = await call.fleet();
+  exits: { ok: 'ok', notFound: 'no such server', timeout: '--timeout is over' },
+  async run(context) {
+    const { args, options, output } = context;
+    const fleet = await context.fleet();
     const inspection = await fleet.inspect(args.server);
     if (options.chart !== undefined) {
       const chart = await drawServer(options.chart, inspection.snapshot.server);

@@ -1,13 +1,12 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type Command, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
 import { isUnreachable, statusTable } from './status-table.js';
 
 const SELECTION = `SERVER is a server of the nearest agent.yaml or of the global config.
-If neither has one of that name, every server of that name of other agents is
-meant. --all means every server of those two files, and every server of other
-agents that is not idle.`;
+If neither has a server of that name, the command applies to every server of
+that name of other agents. --all applies to every server of those two files, and
+to every server of other agents that runs, waits or is quarantined.`;
 
 const STARTED_EXITS = {
   ok: 'ok',
@@ -47,13 +46,13 @@ function lifecycleCommand(
     },
     examples: [`toolherd ${name} ${example}`, `toolherd ${name} --all --wait`],
     exits,
-    async run(call) {
-      const { args, options, output } = call;
-      const fleet = await call.fleet();
+    async run(context) {
+      const { args, options, output } = context;
+      const fleet = await context.fleet();
       const selection = options.all ? { all: true as const } : { servers: [...args.servers] };
-      const servers = await withTimeout(call, fleet[name](selection, options.wait));
+      const servers = await fleet[name](selection, options.wait);
       output.json({ servers });
-      output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
+      output.print(statusTable(servers, Date.now(), output.columns, context.environment), paintStates);
       const named = servers.filter((server) => args.servers.includes(server.name));
       for (const { name: server, detail } of named)
         if (NOT_ENABLED[detail] !== undefined)

@@ -1,13 +1,11 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Fleet, LogEntry, LogEvent } from '../../../fleet/fleet.js';
-import { readLog } from '../../../log/read-log.js';
-import { serverLogName } from '../../../log/server-log-name.js';
+import { daemonLog, serverLog, serversWithLogs } from '../../../log/log-paths.js';
+import { type LogFilter, newestEntries, readLog } from '../../../log/read-log.js';
 import { isAtLeast, LOG_LEVELS } from '../../../shared/mcp/log-levels.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { follow } from './follow.js';
 
@@ -16,11 +14,11 @@ export const command = defineCommand({
   summary: 'Shows what servers wrote to stderr, and what toolherd logged about them.',
   details: `Without SERVER it shows the log of the daemon; with -f, of all servers.
 It reads the log files, so it also works while no daemon runs.
-With -f it goes on with every new line until the daemon ends.
+With -f it also prints every new line, until the daemon ends.
 With -f and --json each entry is one line.`,
   args: { servers: { label: 'SERVER', optional: true, many: true, complete: 'any server' } },
   options: {
-    follow: { type: 'boolean', short: 'f', about: 'go on with every new line' },
+    follow: { type: 'boolean', short: 'f', about: 'also print every new line' },
     lines: { type: 'integer', short: 'n', min: 1, default: 50, about: 'how many entries (default: 50)' },
     since: { type: 'duration', label: '10m', about: 'only entries that are not older' },
     level: {
@@ -43,8 +41,9 @@ With -f and --json each entry is one line.`,
     notRunning: 'with -f: no daemon runs, or it has ended',
     interrupted: 'with -f: interrupted',
   },
-  async run(call) {
-    const { args, options } = call;
+  ownTimeout: true,
+  async run(context) {
+    const { args, options } = context;
     const wanted: Wanted = {
       servers: args.servers,
       follow: options.follow,
@@ -53,15 +52,15 @@ With -f and --json each entry is one line.`,
       level: options.level,
     };
     if (!options.follow) {
-      const entries = await readEntries(call, wanted);
-      call.output.json({ entries });
-      for (const entry of entries) print(call, wanted, entry);
+      const entries = await readEntries(context, wanted);
+      context.output.json({ entries });
+      for (const entry of entries) print(context, wanted, entry);
       return EXIT.ok;
     }
-    return follow(call, async (fleet) => {
+    return follow(context, async (fleet) => {
       const show = (entry: LogEntry) => {
-        call.output.jsonLine({ ...entry });
-        print(call, wanted, entry);
+        context.output.jsonLine({ ...entry });
+        print(context, wanted, entry);
       };
       // it subscribes before it reads: entries in between are kept
       let early: LogEntry[] | undefined = [];
@@ -72,8 +71,8 @@ With -f and --json each entry is one line.`,
         if (early === undefined) show(entry);
         else early.push(entry);
       });
-      await noteOthers(call, wanted, fleet);
-      const entries = await readEntries(call, wanted);
+      await noteOthers(context, wanted, fleet);
+      const entries = await readEntries(context, wanted);
       const last = entries.at(-1)?.time ?? '';
       for (const entry of [...entries, ...early.filter(({ time }) => time > last)]) show(entry);
       early = undefined;
@@ -98,36 +97,30 @@ async function noteOthers(
       );
 }
 
-interface Wanted {
+interface Wanted extends LogFilter {
   /** None: the daemon, or with `follow` all servers. */
   servers: readonly string[];
   follow: boolean;
-  most: number;
-  /** In milliseconds since 1970. */
-  since: number;
-  level: LogEntry['level'];
 }
 
 /** All agents share the files: one file has the entries of all servers of its name. */
 async function readEntries(context: CommandContext, wanted: Wanted): Promise<LogEntry[]> {
   const { output } = context;
-  const { servers: named, most, since, level } = wanted;
-  const servers = named.length > 0 ? named : wanted.follow ? serversWithLogs(context) : [null];
+  const { servers: named } = wanted;
+  const known = serversWithLogs(context.paths.logFolder);
+  const servers = named.length > 0 ? named : wanted.follow ? known : [null];
   const found = (await Promise.all(servers.map((server) => read(context, server)))).flat();
   const silent = named.filter((name) => !found.some(({ server }) => server === name));
   for (const name of silent)
-    output.note(`nothing was logged about '${name}'. ${didYouMean(name, serversWithLogs(context))}`.trim());
-  const entries = found
-    .filter((entry) => Date.parse(entry.time) >= since && isAtLeast(entry.level, level))
-    .sort((a, b) => (a.time === b.time ? 0 : a.time < b.time ? -1 : 1))
-    .slice(-most);
+    output.note(`nothing was logged about '${name}'. ${didYouMean(name, known)}`.trim());
+  const entries = newestEntries(found, wanted);
   if (named.length === 0 && entries.length === 0) output.note('nothing was logged');
   return entries;
 }
 
 async function read({ paths }: CommandContext, server: string | null): Promise<LogEntry[]> {
-  const file = server === null ? 'daemon.log' : join('servers', `${serverLogName(server)}.log`);
-  const lines = await readLog(join(paths.logFolder, file));
+  const { logFolder } = paths;
+  const lines = await readLog(server === null ? daemonLog(logFolder) : serverLog(logFolder, server));
   return lines.map(({ time, level, source, text }) => ({ time, level, server, source, text }));
 }
 
@@ -147,16 +140,4 @@ function entryOf({ at, level, server, logger, message }: LogEvent): LogEntry {
 
 function isNamed({ servers }: Wanted, server: string): boolean {
   return servers.length === 0 || servers.includes(server);
-}
-
-function serversWithLogs({ paths }: CommandContext): string[] {
-  try {
-    const files = readdirSync(join(paths.logFolder, 'servers'));
-    return files
-      .filter((file) => file.endsWith('.log'))
-      .map((file) => decodeURIComponent(file.slice(0, -'.log'.length)));
-  } catch {
-    // no server has run here, or a file has another name than we give
-    return [];
-  }
 }

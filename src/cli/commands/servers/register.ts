@@ -1,5 +1,5 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { readSourceFile, saveEntry } from './source-file.js';
 import { statusTable } from './status-table.js';
 
@@ -16,11 +16,11 @@ Variables come from the daemon's environment.`,
   args: { file: {} },
   options: { save: { type: 'boolean', about: 'write the entry to the global config instead' } },
   examples: ['toolherd register plugin.json', 'toolherd register plugin.json --save'],
-  exits: { ok: 'ok', badConfig: 'the file is wrong, or the name is taken' },
-  async run(call) {
-    const { args, options, output } = call;
-    const source = await readSourceFile(call, args.file);
-    const fleet = await call.fleet({ viewMode: 'herd' });
+  exits: { ok: 'ok', badConfig: 'the file is wrong, or the name is taken', timeout: '--timeout is over' },
+  async run(context) {
+    const { args, options, output } = context;
+    const source = await readSourceFile(context, args.file);
+    const fleet = await context.fleet({ viewMode: 'herd' });
     if (options.save) {
       const { daemon } = await fleet.status([]);
       await saveEntry(daemon.config_file, source);
@@ -31,7 +31,7 @@ Variables come from the daemon's environment.`,
     }
     const { servers } = await fleet.status([String(source.document.name)]);
     output.json({ servers, saved: options.save });
-    output.print(statusTable(servers, Date.now(), output.columns, call.environment));
+    output.print(statusTable(servers, Date.now(), output.columns, context.environment));
     return EXIT.ok;
   },
 });

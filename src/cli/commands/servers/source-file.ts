@@ -1,15 +1,16 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
-import { readConfigFile } from '../../../config/config-file.js';
+import { parseConfigFile } from '../../../config/config-file.js';
 import { addEntry, editFile } from '../../../config/edit/index.js';
 import { loadConfig, loadEntry } from '../../../config/load.js';
 import { isMap, type SourceDocument } from '../../../config/parse/document.js';
 import { parseJson } from '../../../config/parse/parse-json.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
-import { ConfigError, configError, fileProblem, type Problem } from '../../../config/parse/problem.js';
+import { ConfigError, fileProblem } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
+import { isRelativePath } from '../../../config/parse/relative-path.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
-import { loadOptions } from '../../core/config-paths.js';
+import { lenientOptions } from '../../core/load-options.js';
 
 export interface SourceFile {
   /** The folder that its paths are relative to. */
@@ -22,12 +23,7 @@ export async function readSourceFile(context: CommandContext, path: string): Pro
   const file = resolve(context.cwd, path);
   const folder = dirname(file);
   const source = read(file);
-  const lenient = {
-    ...loadOptions(context),
-    agentFile: undefined,
-    trustFile: undefined,
-    variables: 'lenient' as const,
-  };
+  const lenient = lenientOptions(context, undefined, { trust: 'ignored' });
   const { settings } = await loadConfig(lenient);
   // the daemon resolves its variables, with its own environment
   await loadEntry(source, folder, settings, lenient);
@@ -54,15 +50,8 @@ export async function saveEntry(configFile: string, source: SourceFile): Promise
   await editFile(
     configFile,
     (text) => addEntry(text, 'mcp_servers', entry),
-    (text) => check(configFile, text),
+    (text) => void parseConfigFile(configFile, text),
   );
-}
-
-function check(file: string, text: string): void {
-  const problems: Problem[] = [];
-  const report = (problem: Problem) => void problems.push(problem);
-  readConfigFile(parseYaml(file, text), dirname(file), report, () => undefined);
-  if (problems.length > 0) throw configError(problems);
 }
 
 const PATHS = ['plugin_dir', 'mcp_plugin_dir', 'cwd'];
@@ -73,7 +62,7 @@ function movedTo(target: string, { folder, document }: SourceFile): Record<strin
   if (folder === target) return document;
   const absolute = (path: unknown) => (typeof path === 'string' ? resolve(folder, path) : path);
   const absoluteIfPath = (arg: unknown) =>
-    typeof arg === 'string' && /^\.{1,2}\//.test(arg) ? absolute(arg) : arg;
+    typeof arg === 'string' && isRelativePath(arg) ? absolute(arg) : arg;
   return Object.fromEntries(
     Object.entries(document).map(([name, value]) => {
       if (/^env_?file$/i.test(name)) throw envFileError(name, target);

@@ -1,6 +1,6 @@
 import type { ConfigProblem, ServerStatus } from '../../../fleet/fleet.js';
 import { isFailing, missingLists } from '../../../fleet/missing-lists.js';
-import { type Environment, misconfiguredLine } from '../../core/daemon-variables.js';
+import { type Environment, misconfiguredLine } from '../../core/config-problems.js';
 import { elapsedSince } from '../../core/duration.js';
 import { bytes, table } from '../../ui/table.js';
 import { quoted, singleLine, widthOf } from '../../ui/text.js';
@@ -73,7 +73,7 @@ export function listNotesOf(server: ServerStatus, now: number): string[] {
   const missing = missingLists(server, now);
   if (detail !== 'running' || noteOf(server) !== undefined) {
     const isOld = missing.some(({ list }) => ['stale', 'cached'].includes(lists[list]?.freshness ?? ''));
-    const note = `${name}: what it offers may be outdated; what it last listed is shown`;
+    const note = `${name}: its lists may be outdated; the last known ones are shown`;
     // an idle server is asked at its next start
     return isOld && isInTrouble(server) ? [note] : [];
   }
@@ -100,7 +100,7 @@ export function isInTrouble({ state, detail }: ServerStatus): boolean {
 export function pinNoteOf({ name, unaccepted }: ServerStatus): string | undefined {
   if (unaccepted === undefined) return undefined;
   const { tools, blocked } = unaccepted;
-  const what = tools === 1 ? '1 tool is not what was pinned' : `${tools} tools are not what was pinned`;
+  const what = tools === 1 ? '1 tool differs from its pin' : `${tools} tools differ from their pins`;
   const follows = blocked ? ` and ${tools === 1 ? 'is' : 'are'} blocked` : '';
   return singleLine(`${name}: ${what}${follows}; see "toolherd pins ${name}"`);
 }

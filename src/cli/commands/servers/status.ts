@@ -1,9 +1,9 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { Fleet, ServerStatus } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand, UsageError } from '../../core/command.js';
-import { agentFileOf } from '../../core/config-paths.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
+import { agentFileOf } from '../../core/load-options.js';
+import { limitByTimeoutOption } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
 import { statusTable } from './status-table.js';
 
@@ -47,27 +47,28 @@ Details:
     notFound: 'no such server',
     timeout: '--timeout is over',
   },
-  async run(call) {
-    const { args, options, output } = call;
+  ownTimeout: true,
+  async run(context) {
+    const { args, options, output } = context;
     const names = args.servers.length === 0 ? undefined : args.servers;
     if (options.watch) {
       if (options.wait)
         throw new UsageError('--watch does not end, so there is nothing to wait for', 'leave out --wait');
-      return loadBundle<typeof import('./watch.js')>('watch').watch(call, names);
+      return loadBundle<typeof import('./watch.js')>('watch').watch(context, names);
     }
     // in a project, servers of other agents count only where they are named
     const counts = ({ other_view }: ServerStatus) =>
-      other_view !== true || names !== undefined || agentFileOf(call) === undefined;
+      other_view !== true || names !== undefined || agentFileOf(context) === undefined;
     let lose = () => {};
     const lost = new Promise<void>((resolve) => {
       lose = resolve;
     });
-    const fleet = await call.fleet({ autostart: false, viewMode: 'if allowed', onLost: lose });
+    const fleet = await context.fleet({ autostart: false, viewMode: 'if allowed', onLost: lose });
     const look = async () => (await fleet.status(names)).servers.filter(counts);
-    if (options.wait) await withTimeout(call, untilSettled(fleet, look, lost));
-    const { servers, daemon } = await withTimeout(call, fleet.status(names));
+    if (options.wait) await limitByTimeoutOption(context, untilSettled(fleet, look, lost));
+    const { servers, daemon } = await limitByTimeoutOption(context, fleet.status(names));
     output.json({ servers, daemon });
-    output.print(statusTable(servers, Date.now(), output.columns, call.environment), paintStates);
+    output.print(statusTable(servers, Date.now(), output.columns, context.environment), paintStates);
     if (daemon.closing) output.note(`warning: the daemon (pid ${daemon.pid}) is ending`);
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);

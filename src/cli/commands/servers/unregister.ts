@@ -1,12 +1,17 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 
 export const command = defineCommand({
   name: 'unregister',
   summary: 'Stops a registered server and removes it. The config stays as it is.',
   args: { name: { noun: 'server', complete: 'server' } },
   examples: ['toolherd unregister plugin'],
-  exits: { ok: 'ok', notFound: 'no such server', badConfig: 'the server is in the config' },
+  exits: {
+    ok: 'ok',
+    notFound: 'no such server',
+    badConfig: 'the server is in the config',
+    timeout: '--timeout is over',
+  },
   async run({ args, output, fleet: connect }) {
     const fleet = await connect({ viewMode: 'herd' });
     const servers = await fleet.unregister(args.name);

@@ -1,6 +1,6 @@
 import type { Fleet } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import type { CommandContext } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { DAEMON_ENDED, printError } from '../../core/report-error.js';
 import { paintStates } from '../../ui/colors.js';
 import { statusTable } from './status-table.js';

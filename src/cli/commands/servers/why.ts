@@ -1,6 +1,5 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
 import { explainServer } from './explain.js';
 
 export const command = defineCommand({
@@ -9,13 +8,13 @@ export const command = defineCommand({
   args: { server: { complete: 'any server' } },
   examples: ['toolherd why github', ['toolherd why github -v', 'every step of its statecharts']],
   exits: { ok: 'ok', notFound: 'no such server', timeout: '--timeout is over' },
-  async run(call) {
-    const { args, globals, output } = call;
-    const fleet = await call.fleet();
-    const inspection = await withTimeout(call, fleet.inspect(args.server));
+  async run(context) {
+    const { args, globals, output } = context;
+    const fleet = await context.fleet();
+    const inspection = await fleet.inspect(args.server);
     const { status, snapshot, journal } = inspection;
     output.json({ server: args.server, status, snapshot, journal });
-    output.print(explainServer(inspection, Date.now(), globals.verbose, call.environment));
+    output.print(explainServer(inspection, Date.now(), globals.verbose, context.environment));
     return EXIT.ok;
   },
 });

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { CallParams, ToolResult } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand, UsageError } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
+import { readInput } from '../../core/read-input.js';
 import { singleLine } from '../../ui/text.js';
 
 export const command = defineCommand({
@@ -21,15 +21,20 @@ No call waits for another.`,
     'toolherd call-many mirrors.json --first',
     ['toolherd call-many calls.json --json', 'results in the order of the calls'],
   ],
-  exits: { ok: 'all calls succeeded; with --first: one did', failed: 'otherwise' },
-  async run({ args, options, globals, output, fleet: connect }) {
+  exits: {
+    ok: 'all calls succeeded; with --first: one did',
+    failed: 'a call failed; with --first: all of them',
+  },
+  ownTimeout: true,
+  async run(context) {
+    const { args, options, globals, output } = context;
     const params = {
-      calls: readCalls(readFileSync(args.file === '-' ? 0 : args.file, 'utf8')),
+      calls: readCalls(readInput(context, args.file)),
       concurrency: options.concurrency,
       mode: options.first ? ('first' as const) : ('all' as const),
       timeout_ms: globals.timeout,
     };
-    const fleet = await connect();
+    const fleet = await context.fleet();
     const onResult = (index: number, result: ToolResult) => output.print(lineOf(index, result));
     const results = await fleet.callMany(params, output.isJson ? {} : { onResult });
     output.json({ results });
@@ -49,11 +54,11 @@ function readCalls(text: string): CallParams[] {
     } catch (error) {
       const where = isArray ? 'the file' : `line ${at + 1}`;
       const fix = 'give a JSON array of calls, or one call a line';
-      throw new UsageError(`${where} is no JSON: ${(error as Error).message}`, fix);
+      throw new UsageError(`${where} is not valid JSON: ${(error as Error).message}`, fix);
     }
   });
   if (calls.length === 0)
-    throw new UsageError('there are no calls in it', 'give a JSON array, or one call a line');
+    throw new UsageError('the file holds no calls', 'give a JSON array, or one call a line');
   return calls;
 }
 

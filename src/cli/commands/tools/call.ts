@@ -1,16 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { Fleet, ToolEntry, ToolResult } from '../../../fleet/fleet.js';
+import { EXIT, exitStatusOf } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, type UsageError } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
-import { withTimeout } from '../../core/timeout.js';
-import { progressBar } from '../../ui/progress-bar.js';
+import { readInput } from '../../core/read-input.js';
+import { limitByTimeoutOption } from '../../core/timeout.js';
 import { isUnreachable } from '../servers/status-table.js';
 import { checkArguments } from './check-arguments.js';
+import { findTarget } from './find-target.js';
 import { parseArguments } from './parse-arguments.js';
-import { findTarget } from './resolve-target.js';
+import { progressBar, showStartProgress } from './progress.js';
 import { saveContent } from './save-content.js';
-import { showStartProgress } from './start-progress.js';
 
 export const command = defineCommand({
   name: 'call',
@@ -46,17 +45,21 @@ Images, sound and other binary content are saved to files; stderr says where.`,
     badConfig: 'the entry of the server cannot be resolved',
     timeout: '--timeout is over',
   },
-  async run(call) {
-    const { args, options, globals, output } = call;
-    const whole = options.args === '-' ? readFileSync(0, 'utf8') : options.args;
-    const fleet = await call.fleet();
-    const { server, tool, schema } = await withTimeout(call, findTool(call, fleet, args.target));
+  ownTimeout: true,
+  async run(context) {
+    const { args, options, globals, output } = context;
+    const whole = options.args === '-' ? readInput(context, '-') : options.args;
+    const fleet = await context.fleet();
+    const { server, tool, schema } = await limitByTimeoutOption(
+      context,
+      findTool(context, fleet, args.target),
+    );
     const given = parseArguments(args.words, whole, schema);
     for (const oddity of checkArguments(tool, schema, given)) output.note(`warning: ${oddity}`);
     const params = { server, tool, arguments: given, timeout_ms: globals.timeout };
     const onProgress = (progress: Record<string, unknown>) => output.progress(progressBar(progress));
-    const result = await showStartProgress(call, fleet, server, fleet.call(params, { onProgress }));
-    const isShown = show(call, result, options);
+    const result = await showStartProgress(context, fleet, server, fleet.call(params, { onProgress }));
+    const isShown = show(context, result, options);
     const status = await statusOf(result, fleet);
     return isShown || status !== EXIT.ok ? status : EXIT.failed;
   },
@@ -145,5 +148,5 @@ async function statusOf({ error, metadata }: ToolResult, fleet: Fleet): Promise<
       return EXIT.notAllowed;
     return servers.some(isUnreachable) ? EXIT.cannotReach : EXIT.failed;
   }
-  return errors().exitStatusOf(error.type);
+  return exitStatusOf(error.type);
 }

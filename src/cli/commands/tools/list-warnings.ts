@@ -1,6 +1,6 @@
 import type { Fleet, MissingList } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import type { CommandContext } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import type { Output } from '../../ui/output.js';
 import { singleLine } from '../../ui/text.js';
 import { isUnreachable, noteOf } from '../servers/status-table.js';
@@ -34,7 +34,8 @@ export function warnAboutBadDefinitions(
   }
   const cached = new Set(entries.filter((entry) => entry.cached === true).map(({ server }) => server));
   for (const { server } of missing) cached.delete(server);
-  if (cached.size > 0) output.note(`(as last seen: ${[...cached].join(', ')}; --refresh starts and asks)`);
+  if (cached.size > 0)
+    output.note(`(cached lists of ${[...cached].join(', ')}; --refresh starts them and asks again)`);
 }
 
 /**

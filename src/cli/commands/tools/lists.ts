@@ -1,10 +1,9 @@
 import type { Fleet, MissingList, PromptEntry, ResourceEntry, TemplateEntry } from '../../../fleet/fleet.js';
 import { type Command, defineCommand } from '../../core/command.js';
-import { withTimeout } from '../../core/timeout.js';
 import { table } from '../../ui/table.js';
 import { firstLine, singleLine } from '../../ui/text.js';
 import { type Listed, warnAboutBadDefinitions, warnAboutMissingLists } from './list-warnings.js';
-import { showStartProgress } from './start-progress.js';
+import { showStartProgress } from './progress.js';
 
 /** What the three lists have in common. */
 const WAITING = `A server that has never run is started. An idle server is not started: its last
@@ -59,17 +58,17 @@ function listCommand<
       ...(list.examples ?? []),
     ],
     exits: EXITS,
-    async run(call) {
-      const { args, options, output } = call;
-      const fleet = await call.fleet();
+    async run(context) {
+      const { args, options, output } = context;
+      const fleet = await context.fleet();
       const asked = list.ask(fleet, args.server, options.refresh);
-      const answer = await withTimeout(call, showStartProgress(call, fleet, args.server, asked));
+      const answer = await showStartProgress(context, fleet, args.server, asked);
       const entries = list.entriesOf(answer);
       const listed = { entries, missing: answer.missing };
       output.json({ ...answer });
       warnAboutBadDefinitions(output, listed, (index) => list.labelOf(entries[index]!));
       const wanted = { server: args.server, refresh: options.refresh };
-      const status = await warnAboutMissingLists(call, fleet, listed, wanted);
+      const status = await warnAboutMissingLists(context, fleet, listed, wanted);
       if (schemaOf !== undefined && 'schema' in options && options.schema) {
         for (const entry of entries)
           output.print(`${singleLine(list.labelOf(entry))}\n${JSON.stringify(schemaOf(entry), null, 2)}`);
@@ -90,7 +89,7 @@ export const commands: readonly Command[] = [
     name: 'tools',
     summary: 'Lists the tools of all servers, or of one.',
     details: `A tool with a bad definition is marked with '!': it can still be called.
-A tool that differs from the pinned definition can be blocked: then calls fail.`,
+With 'security.pin: enforce' calls of a tool that differs from its pin fail.`,
     examples: ['toolherd tools memory --schema', "toolherd tools --json | jq -r '.tools[].exposed_name'"],
     header: ['TOOL', 'DESCRIPTION'],
     ask: (fleet, server, refresh) => fleet.tools(server, refresh),

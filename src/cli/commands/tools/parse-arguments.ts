@@ -11,7 +11,8 @@ export function parseArguments(
   const properties = propertiesOf(schema);
   for (const word of words) {
     const match = /^(?!:=)([^=]+?)(:?=)(.*)$/s.exec(word);
-    if (match === null) throw new UsageError(`'${word}' is no argument`, 'write name=value, or name:=JSON');
+    if (match === null)
+      throw new UsageError(`'${word}' is not an argument`, 'write name=value, or name:=JSON');
     const [, name = '', sign, value = ''] = match;
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
     const meant = sign === ':=' ? parseJson(name, value) : coerce(name, value, property);

@@ -1,9 +1,9 @@
 import type { McpResult } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { singleLine } from '../../ui/text.js';
+import { findTarget } from './find-target.js';
 import { parseArguments } from './parse-arguments.js';
-import { findTarget } from './resolve-target.js';
 
 export const command = defineCommand({
   name: 'prompt',
@@ -24,12 +24,13 @@ export const command = defineCommand({
     notFound: 'no such server or prompt',
     timeout: '--timeout is over',
   },
-  async run(call) {
-    const { args, globals } = call;
+  ownTimeout: true,
+  async run(context) {
+    const { args, globals } = context;
     const given = args.words.length === 0 ? undefined : parseArguments(args.words, undefined, undefined);
-    const fleet = await call.fleet();
+    const fleet = await context.fleet();
     const { server, name } = await findTarget(fleet, args.target, 'prompt');
-    show(call, await fleet.prompt({ server, name, arguments: given, timeout_ms: globals.timeout }));
+    show(context, await fleet.prompt({ server, name, arguments: given, timeout_ms: globals.timeout }));
     return EXIT.ok;
   },
 });
@@ -49,5 +50,5 @@ function show({ output }: CommandContext, result: McpResult): void {
     if (typeof content?.text === 'string') output.printRaw(`${content.text}\n`);
     else output.note(singleLine(`(${String(content?.type)} content; see --json)`));
   }
-  if (messages.length === 0) output.note('it is empty');
+  if (messages.length === 0) output.note('the prompt has no messages');
 }

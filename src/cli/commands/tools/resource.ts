@@ -1,5 +1,5 @@
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { singleLine } from '../../ui/text.js';
 
 export const command = defineCommand({
@@ -20,14 +20,15 @@ only its size and type.`,
     notFound: 'no such server or resource',
     timeout: '--timeout is over',
   },
-  async run(call) {
-    const { args, globals, output } = call;
-    const fleet = await call.fleet();
+  ownTimeout: true,
+  async run(context) {
+    const { args, globals, output } = context;
+    const fleet = await context.fleet();
     const result = await fleet.resource({ server: args.server, uri: args.uri, timeout_ms: globals.timeout });
     output.json({ result });
     const contents = Array.isArray(result.contents) ? (result.contents as (Content | null)[]) : [];
-    for (const content of contents) show(call, content ?? {});
-    if (contents.length === 0) output.note('it is empty');
+    for (const content of contents) show(context, content ?? {});
+    if (contents.length === 0) output.note('the resource is empty');
     return EXIT.ok;
   },
 });
@@ -46,6 +47,6 @@ function show({ output }: CommandContext, { uri, mimeType, text, blob }: Content
     const about = singleLine(
       `${String(uri)}: ${bytes.length} bytes of ${String(mimeType ?? 'unknown type')}`,
     );
-    output.printBytes(bytes, `${about}; to have them, send the output to a file`);
+    output.printBytes(bytes, `${about}; redirect the output to a file to get them`);
   } else output.note(singleLine(`(${String(uri)} has neither text nor bytes; see --json)`));
 }

@@ -43,12 +43,16 @@ export function saveContent(
 }
 
 function makeFolder(wanted: string | undefined): string {
-  if (wanted === undefined) return mkdtempSync(join(tmpdir(), 'toolherd-'));
   try {
+    if (wanted === undefined) return mkdtempSync(join(tmpdir(), 'toolherd-'));
     mkdirSync(wanted, { recursive: true });
     return wanted;
   } catch (error) {
-    throw new UsageError(`--out: ${(error as Error).message}`, 'name a folder that can be written to');
+    const label = wanted === undefined ? 'no temporary folder' : '--out';
+    throw new UsageError(
+      `${label}: ${(error as Error).message}`,
+      'name a folder that can be written to with --out',
+    );
   }
 }
 

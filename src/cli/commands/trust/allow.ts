@@ -1,10 +1,10 @@
 import { loadConfig } from '../../../config/load.js';
-import { makePin, TrustRequiredError, TrustStore, wouldRun } from '../../../config/trust/trust.js';
+import { recordOf, TrustRequiredError, TrustStore, wouldRun } from '../../../config/trust/trust.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { loadOptions, namedAgentFile } from '../../core/config-paths.js';
-import { EXIT } from '../../core/exit-codes.js';
+import { lenientOptions, namedAgentFile } from '../../core/load-options.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
-import { describeWouldRun, wouldRunJson } from '../../ui/trust-preview.js';
+import { describeWouldRun, wouldRunJson } from '../../ui/would-run.js';
 
 export const command = defineCommand({
   name: 'allow',
@@ -17,21 +17,20 @@ to allow it again.`,
   options: { yes: { type: 'boolean', short: 'y', about: 'do not ask' } },
   examples: [['toolherd allow', 'the nearest agent.yaml'], 'toolherd allow ./agent.yaml --yes'],
   exits: { ok: 'allowed', notAllowed: 'you said no, or there is no terminal and no --yes' },
-  async run(call) {
-    const { args, options, output } = call;
-    const file = namedAgentFile(call, args.file);
+  async run(context) {
+    const { args, options, output } = context;
+    const file = namedAgentFile(context, args.file);
     // its variables need not be set yet: this is about what would run, not whether it can
-    const lenient = { ...loadOptions(call, file), trustFile: undefined, variables: 'lenient' as const };
-    const { agent } = await loadConfig(lenient);
+    const { agent } = await loadConfig(lenientOptions(context, file, { trust: 'ignored' }));
     if (agent === undefined) throw new Error(`${file} was not loaded`);
     const list = agent.planned.filter(({ entry }) => entry.fields.enabled !== false).map(wouldRun);
-    const canDecide = options.yes || (!output.isJson && call.isInteractive());
+    const canDecide = options.yes || (!output.isJson && context.isInteractive());
     if (!canDecide) throw new TrustRequiredError(file, 'never', list);
     output.note(describeWouldRun(file, list));
-    const isAllowed = options.yes || (await call.confirm('Allow this?'));
+    const isAllowed = options.yes || (await context.confirm('Allow this?'));
     if (isAllowed) {
-      await new TrustStore(call.paths.trustFile).allow(file, await makePin(agent.text, agent.planned));
-      await notifyConfigChange(call);
+      await new TrustStore(context.paths.trustFile).allow(file, await recordOf(agent.text, agent.planned));
+      await notifyConfigChange(context);
     }
     output.print(isAllowed ? `allowed: ${file}` : `not allowed: ${file}`);
     output.json({ ok: isAllowed, file, would_run: wouldRunJson(list) });

@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import type { AuthorizeReport, Fleet } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { formatDuration } from '../../core/duration.js';
-import { EXIT } from '../../core/exit-codes.js';
+import { readInput } from '../../core/read-input.js';
 import { printError } from '../../core/report-error.js';
-import { within } from '../../core/timeout.js';
-import { openBrowser } from '../../ui/open-browser.js';
+import { startProgram } from '../../core/run-program.js';
+import { resultWithin } from '../../core/timeout.js';
 
 export const command = defineCommand({
   name: 'auth',
@@ -38,22 +38,23 @@ toolherd renews them before they expire.`,
     notAllowed: 'not authorised',
     timeout: 'not authorised in time (--timeout, at most 5m)',
   },
-  async run(call) {
-    const { args, options, output } = call;
+  ownTimeout: true,
+  async run(context) {
+    const { args, options, output } = context;
     const { server } = args;
     if (options['client-secret-stdin'] && options['client-id'] === undefined) {
       throw new UsageError('a client secret needs its client id');
     }
-    const fleet = await call.fleet();
+    const fleet = await context.fleet();
     if (options.logout) {
       const report = await fleet.logout(server);
       output.json({ ...report });
-      output.print(report.forgotten ? `forgotten: ${server}` : `nothing was known of ${server}`);
+      output.print(report.forgotten ? `forgotten: ${server}` : `no tokens are stored for ${server}`);
       return EXIT.ok;
     }
-    const asked = await fleet.authorize({ server, ...clientOf(options) });
-    if (asked.authorization_url !== null) show(call, asked.authorization_url, !options['no-browser']);
-    const report = await untilDone(call, fleet, server);
+    const asked = await fleet.authorize({ server, ...clientOf(context, options) });
+    if (asked.authorization_url !== null) show(context, asked.authorization_url, !options['no-browser']);
+    const report = await untilDone(context, fleet, server);
     if (report === undefined) return EXIT.timeout;
     const [status] = (await fleet.status([server])).servers;
     output.json({ ...report, status });
@@ -68,16 +69,26 @@ interface ClientOptions {
 }
 
 /** The secret comes from stdin, because other users can see a command line. */
-function clientOf(options: ClientOptions): { client_id?: string; client_secret?: string } {
+function clientOf(
+  context: CommandContext,
+  options: ClientOptions,
+): { client_id?: string; client_secret?: string } {
   if (options['client-id'] === undefined) return {};
-  const secret = options['client-secret-stdin'] ? readFileSync(0, 'utf8').trim() : '';
+  const secret = options['client-secret-stdin'] ? readInput(context, '-').trim() : '';
   return { client_id: options['client-id'], ...(secret === '' ? {} : { client_secret: secret }) };
 }
 
-function show({ output, isInteractive }: CommandContext, url: string, mayOpen: boolean): void {
+function show({ output, environment, isInteractive }: CommandContext, url: string, mayOpen: boolean): void {
   output.note(`open this address to authorise toolherd:${output.isJson ? ` ${url}` : ''}`);
   output.print(url);
-  if (mayOpen && !output.isJson && isInteractive()) openBrowser(url);
+  if (mayOpen && !output.isJson && isInteractive()) openBrowser(url, environment);
+}
+
+/** No browser is not an error: the address is printed too. */
+function openBrowser(url: string, environment: CommandContext['environment']): void {
+  const { protocol } = new URL(url);
+  if (protocol !== 'https:' && protocol !== 'http:') return;
+  startProgram([process.platform === 'darwin' ? 'open' : 'xdg-open', url], { ...environment });
 }
 
 /** Undefined when --timeout is over. The daemon goes on waiting, and the address stays valid until it gives up. */
@@ -88,12 +99,12 @@ async function untilDone(
 ): Promise<AuthorizeReport | undefined> {
   const done = fleet.authorize({ server, wait: true });
   if (timeout === undefined) return done;
-  const report = await within(timeout, done, undefined);
+  const report = await resultWithin(timeout, done, undefined);
   if (report === undefined) {
     const fix = `run "toolherd auth ${server}" again: it goes on with the same address`;
     const type = 'MCPTimeoutError';
     output.json({ ok: false, error: { type, message: `${server}: not authorised yet`, fix } });
-    const message = `${server}: nobody has authorised it in ${formatDuration(timeout)}`;
+    const message = `${server}: it was not authorised within ${formatDuration(timeout)}`;
     printError(output, { type, message, fix });
   }
   return report;

@@ -1,9 +1,8 @@
 import type { PinReport, ServerPins, ToolPin } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { elapsedSince } from '../../core/duration.js';
-import { EXIT } from '../../core/exit-codes.js';
 import { printError } from '../../core/report-error.js';
-import { withTimeout } from '../../core/timeout.js';
 import { escapeInvisible, singleLine } from '../../ui/text.js';
 import { pinDiff } from './pin-diff.js';
 
@@ -33,10 +32,10 @@ Invisible characters are shown by their numbers, as \\u{202e}.`,
     notFound: 'no such server',
     notAllowed: 'you said no',
   },
-  async run(call) {
-    const { args, options, output } = call;
-    const fleet = await call.fleet();
-    const shown = await withTimeout(call, fleet.pins({ server: args.server }));
+  async run(context) {
+    const { args, options, output } = context;
+    const fleet = await context.fleet();
+    const shown = await fleet.pins({ server: args.server });
     const waiting = shown.servers.filter((server) => hashesOf(server).length > 0);
     output.print(describe(shown, Date.now()));
     if (!options.accept || waiting.length === 0) {
@@ -44,8 +43,8 @@ Invisible characters are shown by their numbers, as \\u{202e}.`,
       if (options.accept) output.note('there is nothing to accept');
       return EXIT.ok;
     }
-    const isAsked = !options.yes && !output.isJson && call.isInteractive();
-    if (isAsked && !(await call.confirm('Accept this?'))) {
+    const isAsked = !options.yes && !output.isJson && context.isInteractive();
+    if (isAsked && !(await context.confirm('Accept this?'))) {
       output.print('nothing was accepted');
       return EXIT.notAllowed;
     }
@@ -54,7 +53,7 @@ Invisible characters are shown by their numbers, as \\u{202e}.`,
     for (const server of shown.servers) {
       // by their hashes, so that only the shown definitions are accepted
       const params = { server: server.server, accept: true, hashes: hashesOf(server) };
-      const done = isWaiting.has(server.server) ? await withTimeout(call, fleet.pins(params)) : undefined;
+      const done = isWaiting.has(server.server) ? await fleet.pins(params) : undefined;
       report.servers.push(...(done?.servers ?? [server]));
       report.accepted.push(...(done?.accepted ?? []));
     }
@@ -89,7 +88,7 @@ function describeServer({ server, tools, problem }: ServerPins, now: number): st
   const rest = different.length === 0 ? '' : `, ${different.length} to accept`;
   return [
     `${singleLine(server)}: ${count}${rest}`,
-    ...(problem === null ? [] : [`  what was pinned is not known: ${singleLine(problem)}`]),
+    ...(problem === null ? [] : [`  the pins cannot be read: ${singleLine(problem)}`]),
     ...different.flatMap((tool) => describeTool(tool, now)),
   ];
 }

@@ -1,7 +1,7 @@
 import { TrustStore } from '../../../config/trust/trust.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { namedAgentFile } from '../../core/config-paths.js';
-import { EXIT } from '../../core/exit-codes.js';
+import { namedAgentFile } from '../../core/load-options.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 
 export const command = defineCommand({
@@ -9,12 +9,12 @@ export const command = defineCommand({
   summary: "Undoes 'allow': nothing in the file runs any more.",
   args: { file: { optional: true } },
   examples: ['toolherd revoke', 'toolherd revoke ./agent.yaml'],
-  async run(call) {
-    const file = namedAgentFile(call, call.args.file);
-    const wasAllowed = await new TrustStore(call.paths.trustFile).revoke(file);
-    if (wasAllowed) await notifyConfigChange(call);
-    call.output.print(wasAllowed ? `revoked: ${file}` : `was not allowed: ${file}`);
-    call.output.json({ ok: true, file, was_allowed: wasAllowed });
+  async run(context) {
+    const file = namedAgentFile(context, context.args.file);
+    const wasAllowed = await new TrustStore(context.paths.trustFile).revoke(file);
+    if (wasAllowed) await notifyConfigChange(context);
+    context.output.print(wasAllowed ? `revoked: ${file}` : `was not allowed: ${file}`);
+    context.output.json({ ok: true, file, was_allowed: wasAllowed });
     return EXIT.ok;
   },
 });

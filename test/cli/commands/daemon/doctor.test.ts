@@ -42,6 +42,24 @@ describe('toolherd doctor', () => {
     ]);
   });
 
+  it('prints commands that can be pasted, whatever the path', async () => {
+    const home = makeHome(config([]));
+    const project = makeFolder({
+      "it's mine/agent.yaml": 'tools: [{name: a, type: mcp, description: d, server: s, command: npx}]\n',
+    });
+    const { findings } = inHome(home, {}, join(project, "it's mine"));
+    expect(await findings('trust')).toMatchObject([
+      { fix: `toolherd allow '${project}/it'\\''s mine/agent.yaml'` },
+    ]);
+    const state = join(project, "it's mine", 'state');
+    mkdirSync(state, { mode: 0o777 });
+    chmodSync(state, 0o777);
+    const open = inHome(home, { TOOLHERD_HOME: join(project, "it's mine") });
+    expect(await open.findings('state')).toMatchObject([
+      { level: 'error', fix: `chmod 700 '${project}/it'\\''s mine/state'` },
+    ]);
+  });
+
   it('gives a fix for each finding that is not ok; an error is exit 1', async () => {
     const home = makeHome('version: "1.0"\nmcp_servers:\n  - {name: a, server: a, command: npxx}\n');
     const { run } = inHome(home, { PATH: '' });

@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { launchdService } from '../../../../src/cli/commands/daemon/service/launchd.js';
+import { keptEnvironment } from '../../../../src/cli/commands/daemon/service/service.js';
 import { systemdService } from '../../../../src/cli/commands/daemon/service/systemd.js';
-import { keptEnvironment } from '../../../../src/cli/commands/daemon/service/unit.js';
 import { COMMAND, toolherd } from '../../../support/command.js';
 import { makeFolder } from '../../../support/folder.js';
 
@@ -31,12 +31,18 @@ case "$*" in
 esac
 `;
 
-function begin({ systemctl = SYSTEMCTL }: { systemctl?: string | undefined } = {}) {
-  const home = makeFolder({ 'bin/systemctl': systemctl });
+function begin({
+  systemctl = SYSTEMCTL,
+  folder = '',
+}: {
+  systemctl?: string | undefined;
+  folder?: string;
+} = {}) {
+  const home = join(makeFolder({ [join(folder, 'bin/systemctl')]: systemctl }), folder);
   const file = join(home, '.config/systemd/user/toolherd.service');
   if (systemctl !== '') chmodSync(join(home, 'bin', 'systemctl'), 0o755);
   const run = async (...args: string[]) => {
-    const env = { TOOLHERD_HOME: '', PATH: join(home, 'bin') };
+    const env = { TOOLHERD_HOME: '', PATH: join(home, 'bin'), HOME: home };
     const { status, stdout, stderr } = await toolherd(['service', ...args], { cwd: home, env });
     const told = (text: string) =>
       text.replaceAll(home, '$').replaceAll(process.execPath, 'NODE').replaceAll(COMMAND, 'MAIN');
@@ -78,6 +84,17 @@ systemctl --user enable --now toolherd.service
     expect([existsSync(file), existsSync(join(home, 'told'))]).toEqual([false, false]);
   });
 
+  it('uninstall --dry-run prints commands that can be pasted, whatever the path', async () => {
+    const { run } = begin({ folder: 'my home' });
+    expect((await run('install')).status).toBe(0);
+    expect((await run('uninstall', '--dry-run')).stdout).toBe(
+      `systemctl --user disable --now toolherd.service
+rm '$/.config/systemd/user/toolherd.service'
+systemctl --user daemon-reload
+`,
+    );
+  });
+
   it('installs, reports and uninstalls the unit', async () => {
     const { run, file, told } = begin();
     expect(await run('status')).toEqual({
@@ -88,7 +105,7 @@ systemctl --user enable --now toolherd.service
     expect(await run('install')).toEqual({
       status: 0,
       stdout: 'installed: $/.config/systemd/user/toolherd.service\n',
-      stderr: 'it runs while you are logged in; always: loginctl enable-linger\n',
+      stderr: 'the service runs only while you are logged in; to keep it running: loginctl enable-linger\n',
     });
     expect((await run('status', '--json')).status).toBe(0);
     writeFileSync(file, 'old');

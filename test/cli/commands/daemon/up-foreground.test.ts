@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -126,6 +126,16 @@ describe('up --foreground', () => {
     const { exit, stderr } = startForeground(home, { flags: ['--replace'] });
     expect(await exit).toEqual({ code: 78, signal: null });
     await until(() => stderr().includes('config.yaml'));
+  });
+
+  it('that cannot start prints the error that up prints', async () => {
+    const home = makeHome(HERD);
+    writeFileSync(join(home.folder, 'state'), '');
+    const up = await toolherd(['up'], { cwd: home.folder, env: home.environment });
+    expect(up.stderr).toMatch(/^error: \w+: /);
+    const { exit, stderr } = startForeground(home);
+    expect(await exit).toEqual({ code: up.status, signal: null });
+    await until(() => stderr() === up.stderr);
   });
 
   it('--json prints the same JSON as up for a broken config', async () => {

@@ -45,10 +45,10 @@ cursor  docs    http       new      https://docs.example/mcp
 codex   github  stdio      skipped  npx -y @y/github
 `;
 const REMARKS = `warning: Gemini CLI: $/.gemini/settings.json cannot be read: it is not valid JSON; correct it at $/.gemini/settings.json:1:16
-  cursor github: no home here for the field envFile of Cursor
-  cursor github: set GITHUB_TOKEN (its value stands in $/.cursor/mcp.json, mcpServers.github, env.GITHUB_TOKEN)
+  cursor github: toolherd has no equivalent for the field envFile of Cursor
+  cursor github: set GITHUB_TOKEN (its value is in $/.cursor/mcp.json, mcpServers.github, env.GITHUB_TOKEN)
   cursor github: set GH_HOST
-  cursor github: written with 'enabled: false': take that out when they are set
+  cursor github: written with 'enabled: false'; remove that line when the variables are set
   codex github: skipped: the name is that of a server of cursor; take it with: toolherd import github --from codex --name OTHER
 `;
 
@@ -90,7 +90,7 @@ mcp_servers:
   it('a variable that is set needs no instructions', async () => {
     const { run, written } = begin({ '.cursor/mcp.json': CURSOR }, { GITHUB_TOKEN: 'x', GH_HOST: 'y' });
     const { stderr } = await run('--yes');
-    expect(stderr).toBe('  cursor github: no home here for the field envFile of Cursor\n');
+    expect(stderr).toBe('  cursor github: toolherd has no equivalent for the field envFile of Cursor\n');
     expect(written()).not.toContain('enabled');
   });
 

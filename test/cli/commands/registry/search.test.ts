@@ -33,7 +33,7 @@ describe('toolherd search', () => {
     registry.malformed.push({ server: 7 });
     const { stdout, stderr, status } = await run('search', 'context', '--json');
     expect(status).toBe(0);
-    expect(stderr).toBe('warning: left out, it makes no sense: entry 1: it has no name\n');
+    expect(stderr).toBe('warning: skipped an invalid entry: entry 1: it has no name\n');
     expect(JSON.parse(stdout)).toEqual({
       api_version: 1,
       servers: [
@@ -62,7 +62,7 @@ describe('toolherd search', () => {
     expect(status).toBe(0);
     expect(stdout).toContain('\nio.github.upstash/context7 ');
     expect(stderr).toMatch(
-      /^warning: the registry at http:\S+ cannot be used: .*ECONNREFUSED.* \(asked 2 times\); this is what it said at \d{4}-/,
+      /^warning: the registry at http:\S+ cannot be used: .*ECONNREFUSED.* \(asked 2 times\); showing its answer of \d{4}-/,
     );
     const none = await run('search', 'other', '--json');
     expect(none.status).toBe(69);

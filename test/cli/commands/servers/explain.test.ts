@@ -32,13 +32,13 @@ describe('the text of why', () => {
     [
       'running',
       's is being started, since 1m0s.',
-      'it is on its way; calls wait for it.',
+      'it is starting; calls wait for it.',
       'nothing is needed.',
     ],
-    ['idle', 's is at rest, since 1m0s.', 'it is started by the next call.', 'nothing is needed.'],
+    ['idle', 's is idle, since 1m0s.', 'it is started by the next call.', 'nothing is needed.'],
     [
       'quarantined',
-      's does not run: it was given up (quarantined), since 1m0s.',
+      's is quarantined: it failed too often, since 1m0s.',
       'nothing, until you act.',
       '"toolherd reset s".',
     ],
@@ -78,7 +78,7 @@ describe('the text of why', () => {
 
   it('for a server of another agent names that agent', () => {
     const other = inspection('idle', [], { agent: '/a/agent.yaml', other_view: true });
-    expect(explainServer(other, NOW, false)).toMatch(/^s \(of \/a\/agent\.yaml\) is at rest/);
+    expect(explainServer(other, NOW, false)).toMatch(/^s \(of \/a\/agent\.yaml\) is idle/);
   });
 
   it('for a waiting server has the time of the next try and the fix', () => {
@@ -143,7 +143,7 @@ describe('the text of why', () => {
       '  1m0s ago    process 1 is ready: the handshake is done',
       '  1m0s ago    process 1 failed: exited with\uFFFDcode 7',
       '  1m0s ago    toolherd waits before it tries again',
-      '  1m0s ago    toolherd has given it up: starting it again does not help',
+      '  1m0s ago    toolherd quarantined it: it failed too often, or a restart cannot help',
     ]);
     const verbose = explainServer(inspection('quarantined', journal), NOW, true);
     expect(verbose).toContain('keeper: idle → running.starting.queued, because: a call came');

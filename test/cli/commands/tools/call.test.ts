@@ -111,7 +111,7 @@ describe('arguments of a tool', () => {
   it('may have a colon in name and value', () => {
     const given = parseArguments(['xml:lang=de', 'xml:n:=1', 'url=http://a:=b'], undefined, undefined);
     expect(given).toEqual({ 'xml:lang': 'de', 'xml:n': 1, url: 'http://a:=b' });
-    expect(() => parseArguments([':=1'], undefined, undefined)).toThrow("':=1' is no argument");
+    expect(() => parseArguments([':=1'], undefined, undefined)).toThrow("':=1' is not an argument");
   });
 });
 
@@ -196,6 +196,16 @@ describe('toolherd call', () => {
     expect(told.stderr).toMatch(/^error: UsageError: --out: .*\n {2}why: the tool has run/);
     const json = await toolherd([...args, '--json'], options);
     expect([json.status, JSON.parse(json.stdout).result.success]).toEqual([1, true]);
+  });
+
+  it('a temporary folder that cannot be made is the same failure', async () => {
+    const herd = await startHerd(config([server('content', 'content.mjs')]));
+    const env = { ...herd.home.environment, TMPDIR: herd.home.configFile };
+    const outcome = await toolherd(['call', 'content.everything'], { cwd: herd.home.folder, env });
+    expect(outcome).toMatchObject({ status: 1, stdout: 'first\nsecond\n' });
+    expect(outcome.stderr).toMatch(
+      /^error: UsageError: .*ENOTDIR.*\n {2}why: the tool has run.*\n {2}fix: .*--out/,
+    );
   });
 
   it('shows progress as a bar on a terminal, and removes it before the result', async () => {

@@ -135,13 +135,13 @@ describe('toolherd auth', () => {
     });
     await until(async () => (await herd.status('guarded')).detail === 'needs_auth');
     expect((await run('call', 'guarded.echo')).status).toBe(77);
-    expect((await run('auth', 'guarded', '--logout')).stdout).toBe('nothing was known of guarded\n');
+    expect((await run('auth', 'guarded', '--logout')).stdout).toBe('no tokens are stored for guarded\n');
   });
 
   it('gives up after --timeout: exit 124', async () => {
     const { run } = await startGuarded();
     const { status, stderr } = await run('auth', 'guarded', '--timeout', '200ms');
-    expect([status, stderr]).toEqual([124, expect.stringContaining('nobody has authorised it in 200ms')]);
+    expect([status, stderr]).toEqual([124, expect.stringContaining('it was not authorised within 200ms')]);
   });
 
   it('a server with an Authorization header in the config gets no OAuth: the error names the header, never its value', async () => {

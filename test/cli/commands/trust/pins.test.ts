@@ -54,7 +54,7 @@ it('a changed tool is shown with its difference, hidden characters visible, and 
     '      ++ accepted: demo.add\\u{1b}[2J',
     '',
   ]);
-  const note = 'demo: 1 tool is not what was pinned; see "toolherd pins demo"';
+  const note = 'demo: 1 tool differs from its pin; see "toolherd pins demo"';
   for (const command of ['status', 'doctor', 'why']) {
     const { stdout: said } = await run(home, command, ...(command === 'why' ? ['demo'] : []));
     expect(said, command).toContain(note);
@@ -157,7 +157,7 @@ it('a broken pin file blocks every tool with enforce, is reported, and is kept a
   });
   expect(ran()).toEqual(['add']);
   const shown = await run(home, 'pins');
-  expect(shown.stdout).toContain(`what was pinned is not known: ${file} makes no sense`);
+  expect(shown.stdout).toContain(`the pins cannot be read: ${file} makes no sense`);
   expect(shown.stdout).toContain('+ add (new and blocked');
   expect((await run(home, 'pins', 'demo', '--accept')).status).toBe(0);
   expect(existsSync(`${file}.broken`)).toBe(true);

@@ -9,7 +9,7 @@ import { systemClock } from '../../../../shared/clock.js';
 import { Framer, joined } from '../../../../shared/framing/framer.js';
 import { headOf } from '../../../../shared/framing/message-head.js';
 import { cut } from '../../../../shared/framing/raw-json.js';
-import { isAbsence } from '../../../daemon/connect.js';
+import { isDaemonAbsent } from '../../../daemon/connect.js';
 import {
   asLine,
   cancelLine,
@@ -247,7 +247,7 @@ export class Bridge {
         this.#resume(await this.#options.open(isWanted && reason === 'crashed'));
         return;
       } catch (error) {
-        const isToCome = reason === 'replaced' && isAbsence(error);
+        const isToCome = reason === 'replaced' && isDaemonAbsent(error);
         if (isWanted && !isToCome) this.#refuseWaiting(error as Error);
         // a request came during an attempt that was not to start a daemon: try again
         else if (!this.#waiting.isEmpty && !isToCome) continue;
@@ -293,7 +293,8 @@ export class Bridge {
   #refuseWaiting(error: Error & { fix?: string }): void {
     const lines = this.#waiting.takeAll();
     const text = [error.message, error.fix].filter(Boolean).join('; ');
-    if (this.#daemonEnd.reason === 'shutdown' && isAbsence(error)) this.#refuse(lines, STOPPED, NOT_RUNNING);
+    if (this.#daemonEnd.reason === 'shutdown' && isDaemonAbsent(error))
+      this.#refuse(lines, STOPPED, NOT_RUNNING);
     else if (error instanceof RemoteError)
       this.#refuse(lines, `the toolherd daemon refuses this bridge: ${text}`, error);
     else

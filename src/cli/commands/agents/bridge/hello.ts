@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
+import type { Hello } from '../../../../fleet/hello.js';
 import { readLine } from '../../../../ipc/jsonrpc/message.js';
 import { ConnectionLostError, RemoteError } from '../../../../ipc/jsonrpc/remote-error.js';
 import { VERSION } from '../../../../shared/version.js';
-import type { Hello } from '../../../daemon/connect.js';
+import type {} from '../../../daemon/connect.js';
 
 const MAX_REPLY_BYTES = 2 ** 20;
 const NEWLINE = 0x0a;

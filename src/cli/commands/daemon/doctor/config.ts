@@ -1,7 +1,8 @@
 import { loadConfig } from '../../../../config/load.js';
 import { ConfigError, type Problem } from '../../../../config/parse/problem.js';
+import { shellWord } from '../../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../../core/command.js';
-import { agentFileOf, loadOptions } from '../../../core/config-paths.js';
+import { agentFileOf, loadOptions } from '../../../core/load-options.js';
 import { error, type Finding, ok, warn, wordsOf } from './finding.js';
 
 /** The config as a daemon would read it here, and what its servers are started with. */
@@ -52,5 +53,7 @@ function problemsOf(about: string, file: string, failure: unknown): Finding[] {
   if (failure instanceof ConfigError) return failure.problems.map((problem) => errorOf(about, problem));
   const { message, fix, type } = wordsOf(failure);
   const isRefusal = type === 'TrustRequiredError';
-  return [isRefusal ? warn('trust', message, `toolherd allow ${file}`) : error(about, message, fix)];
+  return [
+    isRefusal ? warn('trust', message, `toolherd allow ${shellWord(file)}`) : error(about, message, fix),
+  ];
 }

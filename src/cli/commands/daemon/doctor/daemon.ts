@@ -1,14 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { FleetStatus, ServerStatus } from '../../../../fleet/fleet.js';
-import { isAlive } from '../../../../processes/is-alive.js';
+import { holderOf } from '../../../../ipc/socket/socket-lock.js';
+import { lockFileOf } from '../../../../ipc/socket/socket-owner.js';
 import { cookieOf } from '../../../../processes/process-identity.js';
 import { readLedger } from '../../../../processes/read-ledger.js';
 import { VERSION } from '../../../../shared/version.js';
 import type { CommandContext } from '../../../core/command.js';
-import { type Environment, problemLine, withCallerVariables } from '../../../core/daemon-variables.js';
-import { withTimeout } from '../../../core/timeout.js';
-import { DAEMON } from '../../../daemon/start.js';
+import { type Environment, problemLine, withCallerVariables } from '../../../core/config-problems.js';
+import { limitByTimeoutOption } from '../../../core/timeout.js';
 import { entryProblems, listNotesOf, noteOf, ownerOf, pinNoteOf } from '../../servers/status-table.js';
 import { error, type Finding, ok, warn, wordsOf } from './finding.js';
 
@@ -23,7 +22,7 @@ export async function checkDaemon(context: CommandContext, socket: string): Prom
   try {
     const timeoutMs = context.globals.timeout ?? PATIENCE_MS;
     const fleet = await context.fleet({ autostart: false, viewMode: 'herd', timeoutMs });
-    const status = await withTimeout({ globals: { timeout: timeoutMs } }, fleet.status());
+    const status = await limitByTimeoutOption({ globals: { timeout: timeoutMs } }, fleet.status());
     return describe(status, context.environment);
   } catch (failure) {
     const { message, fix, type } = wordsOf(failure);
@@ -34,10 +33,9 @@ export async function checkDaemon(context: CommandContext, socket: string): Prom
 }
 
 function unresponsive(socket: string): Finding {
-  const pid = Number(read(`${socket}.lock`));
-  const fix = isDaemon(pid)
-    ? `kill -9 ${pid}; its servers are ended, and the next call starts another`
-    : 'end it';
+  const pid = holderOf(lockFileOf(socket));
+  const fix =
+    pid === undefined ? 'end it' : `kill -9 ${pid}; its servers are ended, and the next call starts another`;
   return error('daemon', `the daemon on ${socket} does not answer`, fix);
 }
 
@@ -84,17 +82,17 @@ function auditOf({ audit }: FleetStatus['daemon']): Finding[] {
   if (audit === undefined) return [];
   const { file, lost } = audit;
   if (lost === 0) return [ok('audit', file)];
-  const fix = `see that ${dirname(file)} is yours and has room; what was lost stays lost`;
+  const fix = `check that ${dirname(file)} is writable and the disk is not full; lost records cannot be restored`;
   return [warn('audit', `${lost} calls could not be written down in ${file}`, fix)];
 }
 
 /** A lock that is held while no daemon serves, and servers of a daemon that was killed. */
 function leftovers({ paths }: CommandContext, socket: string): Finding[] {
-  const holder = Number(read(`${socket}.lock`));
+  const holder = holderOf(lockFileOf(socket));
   const stuck =
-    holder > 0 && isDaemon(holder)
-      ? [warn('lock', `process ${holder} has the lock of the socket and does not serve`, `kill ${holder}`)]
-      : [];
+    holder === undefined
+      ? []
+      : [warn('lock', `process ${holder} has the lock of the socket and does not serve`, `kill ${holder}`)];
   const stale = stalePids(paths.ledgerFile);
   if (stale.length === 0) return stuck;
   const message = `servers of a daemon that died still run: ${stale.join(', ')}`;
@@ -104,23 +102,4 @@ function leftovers({ paths }: CommandContext, socket: string): Finding[] {
 /** Servers in the ledger that still run, by their cookie: another process may have the pid by now. */
 function stalePids(ledgerFile: string): number[] {
   return readLedger(ledgerFile).left.flatMap(({ pid, cookie }) => (cookieOf(pid) === cookie ? [pid] : []));
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'latin1');
-  } catch {
-    return '';
-  }
-}
-
-/** The lock file keeps the pid of a daemon that has ended, which another process may have by now: that must not be killed. */
-function isDaemon(pid: number): boolean {
-  if (process.platform === 'linux') {
-    const words = read(`/proc/${pid}/cmdline`).split('\0');
-    return (
-      words.some((word) => word.endsWith(DAEMON)) || (words.includes('up') && words.includes('--foreground'))
-    );
-  }
-  return isAlive(pid);
 }

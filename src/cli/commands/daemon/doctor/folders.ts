@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkSocketPath, look } from '../../../../ipc/socket/socket-path.js';
+import { serverLogFolder } from '../../../../log/log-paths.js';
+import { shellWord } from '../../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../../core/command.js';
 import { bytes } from '../../../ui/table.js';
 import { error, type Finding, ok, warn, wordsOf } from './finding.js';
@@ -28,11 +30,15 @@ export function checkFolders({ paths }: CommandContext): Finding[] {
     try {
       accessSync(there, constants.W_OK | constants.X_OK);
     } catch {
-      return error(about, `${there} cannot be written to`, `chmod u+rwx '${there}', or make it yours`);
+      return error(
+        about,
+        `${there} cannot be written to`,
+        `chmod u+rwx ${shellWord(there)}, or make it yours`,
+      );
     }
     const mode = look(folder)?.mode ?? 0o700;
     if (about === 'state' && (mode & 0o022) !== 0) {
-      return error(about, `others can write to ${folder}`, `chmod 700 '${folder}'`);
+      return error(about, `others can write to ${folder}`, `chmod 700 ${shellWord(folder)}`);
     }
     return ok(about, there === folder ? folder : `${folder} (not there yet)`);
   });
@@ -48,7 +54,7 @@ export function checkDisk({ paths }: CommandContext): Finding {
 export function checkLogs({ paths }: CommandContext): Finding {
   let size = 0;
   try {
-    size = [paths.logFolder, join(paths.logFolder, 'servers')].reduce((sum, it) => sum + sizeOf(it), 0);
+    size = [paths.logFolder, serverLogFolder(paths.logFolder)].reduce((sum, it) => sum + sizeOf(it), 0);
   } catch (failure) {
     const fix = `make ${paths.logFolder} a folder of your own, or move it away`;
     return error('logs', `the logs cannot be looked at: ${(failure as Error).message}`, fix);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Argv, Service, ServiceContext } from './unit.js';
+import type { Argv } from '../../../core/run-program.js';
+import type { Service, ServiceContext } from './service.js';
 
 const LABEL = 'toolherd.daemon';
 
@@ -12,7 +13,6 @@ export function launchdService(setting: ServiceContext): Service {
   const target = `${domain}/${LABEL}`;
   return {
     manager: 'launchd',
-    unit: LABEL,
     file,
     text: plist(setting),
     install: [control('bootstrap', domain, file)],

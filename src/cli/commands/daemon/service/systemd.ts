@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Argv, Service, ServiceContext } from './unit.js';
+import type { Argv } from '../../../core/run-program.js';
+import type { Service, ServiceContext } from './service.js';
 
 const UNIT = 'toolherd.service';
 const control = (...words: string[]): Argv => ['systemctl', '--user', ...words];
@@ -8,7 +9,6 @@ const control = (...words: string[]): Argv => ['systemctl', '--user', ...words];
 export function systemdService(setting: ServiceContext): Service {
   return {
     manager: 'systemd',
-    unit: UNIT,
     file: join(setting.xdgConfigFolder, 'systemd', 'user', UNIT),
     text: unitText(setting),
     install: [control('daemon-reload'), control('enable', '--now', UNIT)],
@@ -16,7 +16,7 @@ export function systemdService(setting: ServiceContext): Service {
     uninstall: [control('disable', '--now', UNIT)],
     forget: [control('daemon-reload')],
     isActive: control('is-active', '--quiet', UNIT),
-    hints: ['it runs while you are logged in; always: loginctl enable-linger'],
+    hints: ['the service runs only while you are logged in; to keep it running: loginctl enable-linger'],
   };
 }
 

@@ -14,7 +14,7 @@ import {
 } from '../../../registry/index.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
-import { loadOptions } from '../../core/config-paths.js';
+import { loadOptions } from '../../core/load-options.js';
 
 const TRY_MS = 10_000;
 const SUGGESTIONS = 5;
@@ -69,14 +69,14 @@ export function noteOffline(
   { cachedAt, offline }: Pick<Found, 'cachedAt' | 'offline'>,
 ): void {
   if (offline === undefined) return;
-  output.note(`warning: ${offline.message}: ${offline.why}; this is what it said at ${cachedAt}`);
+  output.note(`warning: ${offline.message}: ${offline.why}; showing its answer of ${cachedAt}`);
 }
 
 /** Splits `NAME@VERSION`. A name may begin with an @. */
 export function parseName(text: string): { name: string; version: string | undefined } {
   const at = text.lastIndexOf('@');
   if (at <= 0) return { name: text, version: undefined };
-  if (at === text.length - 1) throw new UsageError('there is no version behind the @', 'leave out the @');
+  if (at === text.length - 1) throw new UsageError('no version after @', 'leave out the @');
   return { name: text.slice(0, at), version: text.slice(at + 1) };
 }
 

@@ -1,15 +1,10 @@
-import {
-  addEntry,
-  duplicateOf,
-  type FoundEntry,
-  shortNameWarning,
-  type TextEdit,
-} from '../../../config/edit/index.js';
+import { addEntry, type FoundEntry, type TextEdit } from '../../../config/edit/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
-import type { NewEntry } from './build-entry.js';
-import type { ConfigFile } from './config-file.js';
-import { ourEntries } from './installed.js';
+import type { ConfigFile } from './config-target.js';
+import { duplicateOf, shortNameWarning } from './duplicates.js';
+import { ourEntries } from './install-state.js';
+import type { NewEntry } from './new-entry.js';
 
 /** The file has the server, or another one of its name: nothing is written. */
 class NameTakenError extends ToolherdError {
@@ -28,28 +23,28 @@ export function planInsert(
   text: string,
   target: ConfigFile,
   { entry, registryName }: NewEntry,
-  warn: (words: string) => void,
-  note: (words: string) => void = warn,
+  warn: (message: string) => void,
+  note: (message: string) => void = warn,
 ): TextEdit {
   const { name } = entry;
-  const verdict = duplicateOf(ourEntries(text, target), { name, registryName });
-  switch (verdict.kind) {
+  const duplicate = duplicateOf(ourEntries(text, target), { name, registryName });
+  switch (duplicate.kind) {
     case 'duplicate':
-      throw isThere(target, verdict.existing, registryName);
+      throw isThere(target, duplicate.existing, registryName);
     case 'name-taken':
       note(
         shortNameWarning(
           { name, registryName: registryName ?? '' },
-          { registryName: verdict.existing.registryName ?? '' },
+          { registryName: duplicate.existing.registryName ?? '' },
         ),
       );
-      throw nameTaken(target, name, registryName ?? '', verdict.existing);
+      throw nameTaken(target, name, registryName ?? '', duplicate.existing);
     case 'manual-wins':
       warn(
-        verdict.manual === 'existing'
-          ? `'${name}' is also the name of an entry written by hand (line ${verdict.existing.line}), which wins: ` +
+        duplicate.manual === 'existing'
+          ? `'${name}' is also the name of an entry written by hand (line ${duplicate.existing.line}), which wins: ` +
               'give this one another name with --name, or remove the other'
-          : `'${name}' is also the name of ${verdict.existing.registryName}, from the registry; the one written by hand wins`,
+          : `'${name}' is also the name of ${duplicate.existing.registryName}, from the registry; the one written by hand wins`,
       );
   }
   const fields = target.key === 'tools' ? typed(entry) : entry;
@@ -69,9 +64,9 @@ function isThere(
   const what = registryName ?? existing.name;
   const as = registryName !== undefined && existing.name !== undefined ? ` as '${existing.name}'` : '';
   const flag = scope === 'global' ? ' -g' : '';
-  return new DuplicateError(`'${what}' is there already${as}`, {
+  return new DuplicateError(`'${what}' is already in the file${as}`, {
     why: `${file}:${existing.line} has it; nothing was written`,
-    fix: `to have it anew: toolherd remove ${shellWord(existing.name ?? what ?? '')}${flag}`,
+    fix: `to replace it, first: toolherd remove ${shellWord(existing.name ?? what ?? '')}${flag}`,
   });
 }
 

@@ -1,8 +1,8 @@
+import type { Argv } from '../../../core/run-program.js';
+
 /** A file that makes the system keep the daemon running, and the commands that install it. */
 export interface Service {
   manager: 'systemd' | 'launchd';
-  /** Its name in the system. */
-  unit: string;
   file: string;
   text: string;
   install: readonly Argv[];
@@ -17,9 +17,6 @@ export interface Service {
   /** Shown after the installation. */
   hints: readonly string[];
 }
-
-/** A program and its arguments. */
-export type Argv = readonly [string, ...string[]];
 
 /** What the service file is made from. */
 export interface ServiceContext {

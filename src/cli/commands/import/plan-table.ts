@@ -27,13 +27,15 @@ function remarksOfNew({ found: { unsupportedFields, remarks, client }, unset, co
   return [
     ...(unsupportedFields.length === 0
       ? []
-      : [`no home here for the ${fields} ${unsupportedFields.join(', ')} of ${client.title}`]),
+      : [`toolherd has no equivalent for the ${fields} ${unsupportedFields.join(', ')} of ${client.title}`]),
     ...remarks,
     ...(command === undefined ? [] : [`the command ${command} is not allowed yet`]),
     ...unset.map(({ name, from }) =>
-      from === undefined ? `set ${name}` : `set ${name} (its value stands in ${from})`,
+      from === undefined ? `set ${name}` : `set ${name} (its value is in ${from})`,
     ),
-    ...(unset.length === 0 ? [] : ["written with 'enabled: false': take that out when they are set"]),
+    ...(unset.length === 0
+      ? []
+      : ["written with 'enabled: false'; remove that line when the variables are set"]),
   ];
 }
 

@@ -1,14 +1,13 @@
 import { dirname, join, resolve } from 'node:path';
-import { readAgentFile, readConfigFile } from '../../../config/config-file.js';
+import { parseConfigFile, readAgentFile } from '../../../config/config-file.js';
 import type { ListKey } from '../../../config/edit/index.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { ConfigError, configError, fileProblem, type Problem } from '../../../config/parse/problem.js';
-import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
+import { FileReadError, readIfExists } from '../../../config/parse/read-file.js';
 import type { FileContext, ParsedEntry, Report } from '../../../config/schema/parsed-entry.js';
-import { defaultSettings } from '../../../config/schema/settings.js';
 import type { Settings } from '../../../config/schema/spec.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
-import { agentFileOf, loadOptions } from '../../core/config-paths.js';
+import { agentFileOf, loadOptions } from '../../core/load-options.js';
 
 /** A file that servers are added to: the project's agent.yaml, or the global config. */
 export interface ConfigFile {
@@ -39,13 +38,12 @@ export function chosenFile(context: CommandContext, isGlobal: boolean): ConfigFi
   return globalFile(context);
 }
 
-/** The text of a file; empty if there is no such file. */
-export function textOf({ file }: ConfigFile): string {
+/** The text of a file; undefined if there is no such file. */
+export function readText({ file }: ConfigFile): string | undefined {
   try {
-    return readSmallFile(file);
+    return readIfExists(file);
   } catch (error) {
     if (!(error instanceof FileReadError)) throw error;
-    if (error.isMissing) return '';
     throw new ConfigError([fileProblem(file, error.message, error.fix)]);
   }
 }
@@ -58,9 +56,7 @@ export function entriesOf(
   isUserOwned: boolean,
   warn: Report,
 ): ParsedEntry[] {
-  const problems: Problem[] = [];
-  const report: Report = (problem) => void problems.push(problem);
-  const document = parseYaml(file, text);
+  if (scope === 'global') return parseConfigFile(file, text, warn).entries;
   const { allowedCommands, allowHttp } = settings.security;
   const context: FileContext = {
     scope: 'agent',
@@ -69,10 +65,9 @@ export function entriesOf(
     allowedCommands,
     allowHttp,
   };
-  const entries =
-    scope === 'local'
-      ? readAgentFile(document, context, report, warn)
-      : readConfigFile(document, dirname(file), report, warn).entries;
+  const problems: Problem[] = [];
+  const report: Report = (problem) => void problems.push(problem);
+  const entries = readAgentFile(parseYaml(file, text), context, report, warn);
   if (problems.length > 0) throw configError(problems);
   return entries;
 }
@@ -80,15 +75,5 @@ export function entriesOf(
 /** The settings of the global config, which say what an agent.yaml may run. */
 export function settingsOf(context: CommandContext): Settings {
   const target = globalFile(context);
-  const text = textOf(target);
-  if (text === '') return defaultSettings();
-  const problems: Problem[] = [];
-  const { settings } = readConfigFile(
-    parseYaml(target.file, text),
-    dirname(target.file),
-    (problem) => void problems.push(problem),
-    () => undefined,
-  );
-  if (problems.length > 0) throw configError(problems);
-  return settings;
+  return parseConfigFile(target.file, readText(target) ?? '').settings;
 }

@@ -1,4 +1,6 @@
 import { dirname, resolve } from 'node:path';
+import { isRelativePath } from '../../../config/parse/relative-path.js';
+import { toTransport } from '../../../config/schema/transports.js';
 import {
   chooseOption,
   entryOf,
@@ -9,10 +11,8 @@ import {
 import { stripUrl } from '../../../shared/secrets/hide-secrets.js';
 import { looksSecret } from '../../../shared/secrets/secret-name.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
-import { findServer, noteOffline, parseName, registryOf } from '../registry/lookup.js';
-import type { ConfigFile } from './config-file.js';
-
-export const TRANSPORTS = ['stdio', 'http', 'sse', 'websocket'] as const;
+import { findServer, noteOffline, parseName, registryOf } from '../registry/find-server.js';
+import type { ConfigFile } from './config-target.js';
 
 /** The words of `add`. */
 export interface EntrySource {
@@ -48,7 +48,7 @@ export async function newEntry(
     throw new UsageError('a server has a command or a url, not both', 'leave one of them out');
   }
   if (source.shortName !== undefined)
-    throw new UsageError('--name is for servers of the registry', 'NAME is the name');
+    throw new UsageError('--name is for servers of the registry', 'leave --name out: NAME is the short name');
   const fields =
     command === undefined
       ? remoteFields(String(url), transport)
@@ -67,7 +67,7 @@ async function fromRegistry(
   noteOffline(context, found);
   const { server } = found;
   const short = source.shortName ?? shortNameOf(server.name);
-  const option = chooseOption(server, short, parseTransport(source.transport));
+  const option = chooseOption(server, short, registryTransport(source.transport));
   const secrets = option.needs.filter((need) => need.isSecret && isPlain(env[need.name]));
   return {
     entry: { ...entryOf(server, option, short, env), name: short },
@@ -86,7 +86,7 @@ function deprecation({ name, status, statusMessage }: RegistryServer): string[] 
 /** A user should know of such rights before the container runs, not from the file afterwards. */
 function hostAccess({ command, args = [] }: { command?: string; args?: string[] }): string[] {
   const words = command === 'docker' ? dockerHostAccess(args) : [];
-  return words.length === 0 ? [] : [`its container gets at this machine: ${words.join(', ')}`];
+  return words.length === 0 ? [] : [`its container gets access to the host: ${words.join(', ')}`];
 }
 
 const isPlain = (value: string | undefined) => value !== undefined && !value.includes('${');
@@ -95,10 +95,10 @@ function inTheClear({ name }: Requirement): string {
   return `${name} is a secret, and would be safer outside of the file: --env '${name}=\${${name}}'`;
 }
 
-function parseTransport(value: string | undefined): 'stdio' | 'http' | 'sse' | undefined {
-  if (value === undefined || value === 'stdio' || value === 'http' || value === 'sse') return value;
-  if (value === 'streamable-http' || value === 'streamable_http') return 'http';
-  throw new UsageError(`the registry has no servers over '${value}'`, 'use --transport stdio, http or sse');
+function registryTransport(name: string | undefined): 'stdio' | 'http' | 'sse' | undefined {
+  const transport = toTransport(name);
+  if (transport !== 'websocket') return transport;
+  throw new UsageError(`the registry has no servers over '${name}'`, 'use --transport stdio, http or sse');
 }
 
 function parseEnv(pairs: readonly string[]): Record<string, string> {
@@ -118,13 +118,13 @@ function commandFields(
   transport: string | undefined,
   folder: string,
 ): Record<string, unknown> {
-  if (command === undefined) throw new UsageError('there is no command behind --', 'write -- COMMAND ARGS…');
+  if (command === undefined) throw new UsageError('no command after --', 'write -- COMMAND ARGS…');
   if (![undefined, 'stdio'].includes(transport)) {
-    throw new UsageError('a command is spoken to over stdio', 'leave --transport out');
+    throw new UsageError('a command uses stdio', 'leave --transport out');
   }
   // relative paths are meant from this folder, and would be read from that of the file
   const isElsewhere = resolve(context.cwd) !== folder;
-  const whole = (arg: string) => (isElsewhere && /^\.{1,2}\//.test(arg) ? resolve(context.cwd, arg) : arg);
+  const whole = (arg: string) => (isElsewhere && isRelativePath(arg) ? resolve(context.cwd, arg) : arg);
   const server = serverAmong(args) ?? command;
   return {
     description: `${command} ${server}`,

@@ -35,3 +35,14 @@ export async function showStartProgress<T>(
 
 const isNotUp = ({ state }: ServerStatus) => state !== 'connected';
 const isStarting = ({ state, detail }: ServerStatus) => detail === 'running' && state !== 'connected';
+
+const BAR_LENGTH = 20;
+
+/** The progress of a call on one line, with a bar if the server sends the total. */
+export function progressBar({ progress, total, message }: Record<string, unknown>): string {
+  const suffix = typeof message === 'string' ? ` ${message}` : '';
+  if (typeof progress !== 'number') return suffix.trim();
+  if (typeof total !== 'number' || !(total > 0)) return `${progress}${suffix}`;
+  const done = Math.round(Math.min(1, Math.max(0, progress / total)) * BAR_LENGTH);
+  return `[${'#'.repeat(done)}${'-'.repeat(BAR_LENGTH - done)}] ${progress}/${total}${suffix}`;
+}

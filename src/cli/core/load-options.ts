@@ -22,6 +22,19 @@ export function loadOptions(
   };
 }
 
+/**
+ * For a command that only looks at what files say: their variables need not be set. With `trust: 'ignored'` also a file that
+ * is not allowed can be read.
+ */
+export function lenientOptions(
+  context: CommandContext,
+  agentFile: string | undefined,
+  { trust }: { trust: 'required' | 'ignored' },
+): LoadOptions {
+  const options: LoadOptions = { ...loadOptions(context, agentFile), agentFile, variables: 'lenient' };
+  return trust === 'ignored' ? { ...options, trustFile: undefined } : options;
+}
+
 export function agentFileOf({ globals, cwd }: CommandContext): string | undefined {
   return globals.agent === undefined ? findAgentFile(cwd) : resolve(cwd, globals.agent);
 }

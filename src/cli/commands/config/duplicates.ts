@@ -43,6 +43,7 @@ function isFromRegistry(entry: EntryName): boolean {
   return entry.registryName !== undefined && entry.registryName !== '';
 }
 
+/** In the words of the specification, hence another form than our own warnings. */
 export function shortNameWarning(
   candidate: { name: string; registryName: string },
   existing: { registryName: string },

@@ -1,7 +1,8 @@
-import { type EntryName, type FoundEntry, findEntries } from '../../../config/edit/index.js';
+import { type FoundEntry, findEntries } from '../../../config/edit/index.js';
 import { ConfigError } from '../../../config/parse/problem.js';
 import type { CommandContext } from '../../core/command.js';
-import { type ConfigFile, globalFile, localFile, textOf } from './config-file.js';
+import { type ConfigFile, globalFile, localFile, readText } from './config-target.js';
+import type { EntryName } from './duplicates.js';
 
 export type InstallState = 'not_installed' | 'local' | 'global' | 'both';
 
@@ -22,7 +23,7 @@ export function stateOf(context: CommandContext, server: EntryName): InstallStat
   return isGlobal ? 'global' : 'not_installed';
 }
 
-export const STATE_WORDS: Readonly<Record<InstallState, string>> = {
+export const STATE_LABELS: Readonly<Record<InstallState, string>> = {
   not_installed: 'not installed',
   local: 'installed local',
   global: 'installed global',
@@ -32,7 +33,7 @@ export const STATE_WORDS: Readonly<Record<InstallState, string>> = {
 /** None if the file cannot be read: it is not the one that the command edits. */
 export function entriesIn(target: ConfigFile): FoundEntry[] {
   try {
-    return ourEntries(textOf(target), target);
+    return ourEntries(readText(target) ?? '', target);
   } catch (error) {
     if (error instanceof ConfigError) return [];
     throw error;

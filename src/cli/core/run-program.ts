@@ -1,0 +1,25 @@
+import { execa } from 'execa';
+
+/** A program and its arguments. No shell interprets them. */
+export type Argv = readonly [string, ...string[]];
+
+interface RunResult {
+  /** Undefined: there is no such program. */
+  status: number | undefined;
+  stderr: string;
+}
+
+/** Runs a program of the system to its end. */
+export async function runProgram([program, ...args]: Argv, env: NodeJS.ProcessEnv): Promise<RunResult> {
+  const { exitCode, isTerminated, stderr } = await execa(program, args, {
+    ...{ env, extendEnv: false, reject: false },
+    ...{ stdin: 'ignore', stdout: 'ignore' },
+  });
+  return { status: exitCode ?? (isTerminated ? 1 : undefined), stderr: stderr.trim() };
+}
+
+/** Starts a program that outlives the command. A program that does not exist is ignored. */
+export function startProgram([program, ...args]: Argv, env: NodeJS.ProcessEnv): void {
+  const options = { env, extendEnv: false, reject: false, cleanup: false, detached: true } as const;
+  execa(program, args, { ...options, stdio: 'ignore' }).unref();
+}

@@ -1,0 +1,10 @@
+import type { DaemonStatus } from './status.js';
+
+/** What the daemon answers to `fleet/hello`. */
+export interface Hello {
+  daemon: Pick<DaemonStatus, 'version' | 'pid' | 'closing'>;
+  /** Of the protocol of the socket. */
+  api_version: number;
+  /** The file of the agent whose view the connection has; null for the global herd. */
+  agent: string | null;
+}
