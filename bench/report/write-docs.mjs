@@ -8,7 +8,7 @@ import { drawPlots } from './plots.mjs';
 const docs = join(import.meta.dirname, '..', '..', 'docs');
 
 /** @type {Record<string, (results: any) => string>} */
-export const regions = {
+const regions = {
   circumstances,
   goals: goalsTable,
   plots: (results) =>

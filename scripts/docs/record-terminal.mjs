@@ -80,7 +80,7 @@ const toXml = (text) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').re
  * When each line appears, in seconds.
  * @param {readonly Line[]} lines
  */
-export function timesOf(lines) {
+function timesOf(lines) {
   let now = 0.3;
   return lines.map((line, at) => {
     const last = lines[at - 1];
@@ -102,7 +102,7 @@ function classOf(line) {
  * The picture of a session.
  * @param {readonly Line[]} lines
  */
-export function toSvg(lines) {
+function toSvg(lines) {
   const width = Math.round(2 * MARGIN_PX + COLUMNS * CHARACTER_PX);
   const height = TITLE_PX + 2 * MARGIN_PX + lines.length * LINE_PX;
   const times = timesOf(lines);

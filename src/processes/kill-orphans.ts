@@ -61,7 +61,7 @@ function writerLives(header: LedgerHeader): boolean {
   return header.startTime !== null && startTimeOf(header.pid) === header.startTime;
 }
 
-/** This process and its ancestors: the daemon may have been started from inside one of its own servers. */
+/** This process and its ancestors: the daemon may have been started from inside one of its servers. */
 function ourselves(): Set<number> {
   const spared = new Set([process.pid, process.ppid]);
   const group = procStat('self')?.group;

@@ -23,7 +23,7 @@ export function usageHint(command: Command): string {
   return `usage: toolherd ${usageOf(command)}`;
 }
 
-export function argumentLabel(key: string, { label, choices }: ArgumentDeclaration): string {
+function argumentLabel(key: string, { label, choices }: ArgumentDeclaration): string {
   return label ?? choices?.join('|') ?? key.toUpperCase();
 }
 

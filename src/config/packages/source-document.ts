@@ -10,7 +10,7 @@ import { choice, map, names, optional, pairs, text, texts } from '../schema/shap
  * Source documents: another form of an entry, whose fields begin with `mcp_`. A source is a local plugin
  * (`mcp_plugin_dir`) or a remote server (`mcp_server_url`).
  */
-export const SOURCE_FIELDS = {
+const SOURCE_FIELDS = {
   name: text(),
   description: optional(z.string({ error: 'a text' })),
   url: optional(text()),

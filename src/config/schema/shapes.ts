@@ -15,7 +15,7 @@ export const choice = <const T extends readonly string[]>(...options: T) =>
   z.enum(options, { error: `one of ${options.join(', ')}` });
 
 /** Node fires a longer timer at once. */
-export const MAX_SECONDS = 2_147_483;
+const MAX_SECONDS = 2_147_483;
 
 export const seconds = (error = 'a number of seconds above 0') =>
   z

@@ -19,7 +19,7 @@ export function loanOf({ buffer }: Buffer): Loan | undefined {
 }
 
 /**
- * Memory for the pieces of long lines, reused: a large message leaves garbage of its own size behind, and the garbage
+ * Memory for the pieces of long lines, reused: a large message leaves as much garbage as it is long, and the garbage
  * collector runs late (the next message is allocated beside it) or often (it took a fifth of the time of a stream of
  * large messages). Blocks that stay idle are freed.
  *

@@ -118,7 +118,7 @@ function stateOf({ detail, state, last_error }: Inspection['status']): string {
     case 'waiting':
       return 'does not run: it failed and waits for the next try';
     case 'quarantined':
-      return 'is quarantined: it failed too often';
+      return 'is quarantined: toolherd does not try it again';
     case 'stopped':
       return 'is stopped';
     case 'disabled':

@@ -38,7 +38,7 @@ describe('the text of why', () => {
     ['idle', 's is idle, since 1m0s.', 'it is started by the next call.', 'nothing is needed.'],
     [
       'quarantined',
-      's is quarantined: it failed too often, since 1m0s.',
+      's is quarantined: toolherd does not try it again, since 1m0s.',
       'nothing, until you act.',
       '"toolherd reset s".',
     ],

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ROOT } from '../support/run.js';
+
+/** Words that hide who does something. Comments, help, errors and pages name the actor instead. */
+const WORDS = [
+  'whoever',
+  'somebody',
+  'nobody',
+  'everybody',
+  'anybody',
+  'told of',
+  'of its own',
+  'by itself',
+] as const;
+
+/** `file:line` of what may stay. */
+const ALLOWED: readonly string[] = [];
+
+const FOLDERS = ['src', 'docs', 'scripts', 'bench', 'examples'];
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
+/** Built by examples and benchmarks. */
+const GENERATED = /(^|\/)(node_modules|\.home)\//;
+
+function filesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((name) => /\.(ts|mjs|cjs|md)$/.test(name) && !GENERATED.test(name));
+}
+
+const FILES = [...PAGES, ...FOLDERS.flatMap(filesIn)].sort();
+const linesOf = (file: string) => readFileSync(join(ROOT, file), 'utf8').split('\n');
+
+test('texts name the actor', () => {
+  const pattern = new RegExp(`\\b(${WORDS.join('|')})\\b`, 'i');
+  const found = FILES.flatMap((file) =>
+    linesOf(file).flatMap((line, index) => {
+      const word = pattern.exec(line)?.[0];
+      const place = `${file}:${index + 1}`;
+      return word === undefined || ALLOWED.includes(place) ? [] : [`${place}: ${word}: ${line.trim()}`];
+    }),
+  );
+  expect(found).toEqual([]);
+});
+
+test('pages name only source files that exist', () => {
+  const sources = ['src', 'test', 'scripts', 'bench'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+      join('/', folder, name),
+    ),
+  );
+  const found = FILES.filter((file) => file.endsWith('.md')).flatMap((file) =>
+    linesOf(file).flatMap((line, index) =>
+      [...line.matchAll(/`([\w./-]+\.(?:ts|mjs))`/g)].flatMap(([, path = '']) => {
+        // TOPIC/NAME.ts stands for any file
+        const isPlaceholder = /(^|\/)[A-Z]+\.ts$/.test(path);
+        const exists = isPlaceholder || sources.some((source) => source.endsWith(`/${path}`));
+        return exists ? [] : [`${file}:${index + 1}: ${path}`];
+      }),
+    ),
+  );
+  expect(found).toEqual([]);
+});
