@@ -95,7 +95,7 @@ function unattended({ data }: RpcErrorObject) {
   const wanted =
     isObject(data) && isObject(data.requiredCapabilities) ? Object.keys(data.requiredCapabilities) : [];
   return {
-    why: `the server wants to ask something (${wanted.join(', ') || 'it does not say what'}), and nobody can be asked`,
+    why: `the server wants to ask something (${wanted.join(', ') || 'it does not say what'}), and this caller cannot be asked`,
     fix: 'call it from an agent that can answer',
   };
 }

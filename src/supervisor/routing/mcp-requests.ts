@@ -24,7 +24,7 @@ export class McpRequests {
     this.#router = router;
   }
 
-  /** The form without a promise. A function of its own, so that a fleet can have it as its method. */
+  /** The form without a promise. A property, so that a fleet can have it as its method. */
   readonly forward = (
     { server, method, params, timeout_ms: timeoutMs }: RequestParams,
     sink: ForwardSink,

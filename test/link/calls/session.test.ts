@@ -73,7 +73,7 @@ describe('a session', () => {
     const call = send();
     deliver({ jsonrpc: '2.0', id: call.id, error: { code: -32021, message: 'no', data } });
     expect(errorIn(call.outcomes)).toMatchObject({
-      why: `the server wants to ask something (${wanted}), and nobody can be asked`,
+      why: `the server wants to ask something (${wanted}), and this caller cannot be asked`,
       fix: 'call it from an agent that can answer',
     });
   });

@@ -167,7 +167,7 @@ describe('the text of why', () => {
       step('server', 'connecting.opening', 'connecting.aborting.asking', 'stop was ordered', 'stop'),
     ];
     expect(explainServer(inspection('stopped', journal), NOW, false)).toContain(
-      'process 1 is asked to go: stop was ordered',
+      'process 1 is asked to exit: stop was ordered',
     );
   });
 
