@@ -3,9 +3,9 @@ import type { OpenOptions } from './library/open-fleet.js';
 
 /** What scripts import: the herd of the daemon, a herd in this process, and the configuration read as the daemon reads it. */
 export * from './client.js';
+export type * from './config/fields/spec.js';
 export { type Loaded, type LoadOptions, loadConfig } from './config/load.js';
 export { ConfigError, formatProblem, MCPConfigError, type Problem } from './config/parse/problem.js';
-export type * from './config/schema/spec.js';
 export { Redactor } from './config/variables/redactor.js';
 export type { OpenOptions } from './library/open-fleet.js';
 export { VERSION } from './shared/version.js';

@@ -62,7 +62,7 @@ export const ROOMS: readonly Room[] = [
     packages: ['node', 'zod', 'yaml', 'dotenv', 'jsonc-parser'],
     inside: [
       ['parse', 'text to a document with positions; limits on its size and depth; problems'],
-      ['schema', 'fields, shapes and settings of both files; the resolved spec'],
+      ['fields', 'fields, shapes and settings of both files; the resolved spec'],
       ['variables', '`${VAR}`, env files, the redactor'],
       [
         'packages',

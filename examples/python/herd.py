@@ -3,8 +3,14 @@ import json
 import os
 import socket
 
-run = os.path.join(os.environ["TOOLHERD_HOME"], "run") if "TOOLHERD_HOME" in os.environ else None
-folder = run or os.path.join(os.environ.get("XDG_RUNTIME_DIR", ""), "toolherd")
+env = os.environ
+if env.get("TOOLHERD_HOME"):
+    folder = os.path.join(env["TOOLHERD_HOME"], "run")
+elif env.get("XDG_RUNTIME_DIR"):
+    folder = os.path.join(env["XDG_RUNTIME_DIR"], "toolherd")
+else:
+    state = env.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    folder = os.path.join(state, "toolherd", "run")
 path = os.environ.get("TOOLHERD_SOCKET") or os.path.join(folder, "toolherd.sock")
 
 with socket.socket(socket.AF_UNIX) as connection:

@@ -3,7 +3,9 @@
 set -eu
 
 run=${TOOLHERD_HOME:+$TOOLHERD_HOME/run}
-socket=${TOOLHERD_SOCKET:-${run:-${XDG_RUNTIME_DIR:-}/toolherd}/toolherd.sock}
+run=${run:-${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/toolherd}}
+run=${run:-${XDG_STATE_HOME:-$HOME/.local/state}/toolherd/run}
+socket=${TOOLHERD_SOCKET:-$run/toolherd.sock}
 
 # Each sends stdin to the daemon, says that this is all, and prints the replies.
 if command -v socat >/dev/null; then

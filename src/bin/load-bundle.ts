@@ -5,7 +5,7 @@ import { findPaths } from '../shared/files/paths.js';
 
 /**
  * Loads one bundle beside the command, with the machine code that the build recorded for it. A short command spends most of
- * its time in compilation: with the cache it starts in half the time. V8 rejects a cache of another version; then the bundle
+ * its time in compilation: the cache saves 15 of 78 ms (docs/PERFORMANCE.md). V8 rejects a cache of another version; then the bundle
  * is loaded like any module. Not every version of V8 checks the processor architecture, so that is in the file name.
  */
 export function loadBundle<T>(name: string, check: Check = (kept) => kept): T {

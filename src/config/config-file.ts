@@ -2,13 +2,13 @@ import { dirname } from 'node:path';
 import { readEntry } from './entry/entry.js';
 import { warnUnmeasured } from './entry/entry-rules.js';
 import { uniqueEntries } from './entry/unique-entries.js';
+import type { FileContext, ParsedEntry, Report } from './fields/parsed-entry.js';
+import { CONFIG_KEYS, defaultSettings, readSettings } from './fields/settings.js';
+import { quoteName } from './fields/shape-problems.js';
+import type { Settings } from './fields/spec.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from './parse/document.js';
 import { parseYaml } from './parse/parse-yaml.js';
 import { configError, type Path, type Problem } from './parse/problem.js';
-import type { FileContext, ParsedEntry, Report } from './schema/parsed-entry.js';
-import { CONFIG_KEYS, defaultSettings, readSettings } from './schema/settings.js';
-import { quoteName } from './schema/shape-problems.js';
-import type { Settings } from './schema/spec.js';
 
 /** Reads config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
 export function readConfigFile(

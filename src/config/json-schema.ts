@@ -1,9 +1,9 @@
 import * as z from 'zod/mini';
+import { ENTRY, FIELDS, type FieldName } from './fields/entry-fields.js';
+import { SETTINGS, sectionShape, versionShape } from './fields/settings.js';
+import type { Transport } from './fields/spec.js';
+import { TRANSPORT_NAMES, toTransport } from './fields/transports.js';
 import { SOURCE } from './packages/source-document.js';
-import { ENTRY, FIELDS, type FieldName } from './schema/entry-fields.js';
-import { SETTINGS, sectionShape, versionShape } from './schema/settings.js';
-import type { Transport } from './schema/spec.js';
-import { TRANSPORT_NAMES, toTransport } from './schema/transports.js';
 
 type Schema = Record<string, unknown>;
 

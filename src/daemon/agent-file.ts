@@ -1,6 +1,6 @@
+import type { Unusable } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
 import { ConfigError } from '../config/parse/problem.js';
-import type { Unusable } from '../config/schema/spec.js';
 import { TrustRequiredError } from '../config/trust/trust.js';
 import type { AgentFiles } from '../ipc/server/fleet-provider.js';
 import type { Clock } from '../shared/clock.js';

@@ -1,6 +1,6 @@
+import type { ServerSpec } from '../config/fields/spec.js';
 import type { Loaded, LoadOptions } from '../config/load.js';
 import { whyGone } from '../config/parse/read-file.js';
-import type { ServerSpec } from '../config/schema/spec.js';
 import { AgentFileRefusedError } from '../config/trust/trust.js';
 import { trustedPath } from '../config/trust/trusted-path.js';
 import type { Redactor } from '../config/variables/redactor.js';

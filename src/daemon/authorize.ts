@@ -1,4 +1,4 @@
-import type { RemoteSpec, ServerSpec } from '../config/schema/spec.js';
+import type { RemoteSpec, ServerSpec } from '../config/fields/spec.js';
 import type { AuthorizeParams, AuthorizeReport, LogoutReport } from '../fleet/fleet.js';
 import type { Authorizations } from '../link/auth/authorizations.js';
 import { recordKey } from '../link/auth/record.js';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import type { ServerSpec, Settings } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
-import type { ServerSpec, Settings } from '../config/schema/spec.js';
 import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../fleet/fleet.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
 import { Authorizations } from '../link/auth/authorizations.js';

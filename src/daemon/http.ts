@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Settings } from '../config/schema/spec.js';
+import type { Settings } from '../config/fields/spec.js';
 import type { FleetStatus } from '../fleet/fleet.js';
 import { HttpServer } from '../ipc/http/http-server.js';
 import { TcpListener, type TcpListenerOptions, type TcpStatus } from '../ipc/http/tcp-listener.js';

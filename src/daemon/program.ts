@@ -23,8 +23,8 @@ const READY_PIPE = 3;
 /** Signals within this time count as one: a terminal and a supervisor may both signal the whole process group. */
 const ONE_ORDER_MS = 1000;
 /**
- * After so much work, in bytes of bytecode, V8 optimises a function. V8's default is eight times this: a call would cost
- * five times as much until some eight thousand were made, and many daemons never see so many.
+ * After so much work, in bytes of bytecode, V8 optimises a function. V8's default is eight times this. The
+ * first thousand calls take 253 µs with this one and 342 with V8's (docs/PERFORMANCE.md); many daemons see no more calls.
  */
 const INTERRUPT_BUDGET = 8000;
 /** From this version of Node on, V8 has a fast baseline compiler, and not this flag. */

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import type { ServerSpec, Settings } from '../config/fields/spec.js';
 import { loadEntry } from '../config/load.js';
 import { parseJson } from '../config/parse/parse-json.js';
 import { ConfigError } from '../config/parse/problem.js';
-import type { ServerSpec, Settings } from '../config/schema/spec.js';
 import type { Redactor } from '../config/variables/redactor.js';
 import type { ServerStatus } from '../fleet/fleet.js';
 import { serialize } from '../shared/async.js';

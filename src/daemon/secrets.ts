@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../config/schema/spec.js';
+import type { ServerSpec } from '../config/fields/spec.js';
 import { Redactor } from '../config/variables/redactor.js';
 
 /** Takes secrets out of texts: of logs, errors, status and messages of servers. */

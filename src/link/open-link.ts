@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../config/schema/spec.js';
+import type { ServerSpec } from '../config/fields/spec.js';
 import type { Link, LinkEvents } from './link.js';
 import { openRemote, type RemoteDeps } from './remote/link.js';
 import { openStdio, type StdioDeps } from './stdio/link.js';

@@ -1,5 +1,5 @@
+import { toTransport } from '../config/fields/transports.js';
 import { type DataMap, isMap } from '../config/parse/document.js';
-import { toTransport } from '../config/schema/transports.js';
 import { toVariableName } from '../config/variables/names.js';
 import { type Expanded, expandTemplate, type Requirement, refer, requirementOf } from './expand-template.js';
 import type { InstallOption, UnsupportedOption } from './install-option.js';

@@ -1,4 +1,4 @@
-import type { ServerSpec, Unusable } from '../config/schema/spec.js';
+import type { ServerSpec, Unusable } from '../config/fields/spec.js';
 import type { MissingList } from '../fleet/fleet.js';
 import {
   MCPError,

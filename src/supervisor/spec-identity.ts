@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServerSpec } from '../config/schema/spec.js';
+import type { ServerSpec } from '../config/fields/spec.js';
 import { HIDDEN, hideInArguments } from '../shared/secrets/hide-secrets.js';
 
 /** What makes a server the same server: its name and everything it would be started with. The file it comes from does not count. */

@@ -1,4 +1,4 @@
-import { FIELDS } from '../../src/config/schema/entry-fields.js';
+import { FIELDS } from '../../src/config/fields/entry-fields.js';
 
 /** The same numbers for the same seed, so that a failure can be reproduced. */
 export class Dice {

@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { FIELDS } from '../../src/config/fields/entry-fields.js';
+import { SETTINGS } from '../../src/config/fields/settings.js';
 import { fileSchema } from '../../src/config/json-schema.js';
 import { parseYaml } from '../../src/config/parse/parse-yaml.js';
-import { FIELDS } from '../../src/config/schema/entry-fields.js';
-import { SETTINGS } from '../../src/config/schema/settings.js';
 import { unmark } from './corpus/definition.js';
 import { COMMON, FOREIGN, IDENTITY, PROCESS, REMOTE } from './corpus/entries.js';
 import { FILES, SOURCES } from './corpus/files.js';

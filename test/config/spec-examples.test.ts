@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { defaultSettings } from '../../src/config/fields/settings.js';
 import { loadEntry } from '../../src/config/load.js';
 import { parseJson } from '../../src/config/parse/parse-json.js';
-import { defaultSettings } from '../../src/config/schema/settings.js';
 import { makeFolder } from '../support/folder.js';
 import {
   CONTRACT,

@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
+import type { ServerSpec } from '../../src/config/fields/spec.js';
 import { type Loaded, type LoadOptions, loadConfig } from '../../src/config/load.js';
 import { ConfigError, type Problem } from '../../src/config/parse/problem.js';
-import type { ServerSpec } from '../../src/config/schema/spec.js';
 import { recordOf, TrustRequiredError, TrustStore } from '../../src/config/trust/trust.js';
 import { makeFolder } from '../support/folder.js';
 

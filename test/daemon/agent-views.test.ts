@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ServerSpec } from '../../src/config/schema/spec.js';
+import type { ServerSpec } from '../../src/config/fields/spec.js';
 import { recordOf, TrustStore } from '../../src/config/trust/trust.js';
 import { MISSING_GRACE_MS } from '../../src/daemon/agent-file.js';
 import { AgentViews } from '../../src/daemon/agent-views.js';

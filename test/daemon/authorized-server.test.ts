@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import type { RemoteSpec } from '../../src/config/schema/spec.js';
+import type { RemoteSpec } from '../../src/config/fields/spec.js';
 import { restartAuthorized } from '../../src/daemon/authorize.js';
 import type { HerdView } from '../../src/supervisor/herd/herd-view.js';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import type { ServerSpec } from '../../src/config/fields/spec.js';
 import { loadConfig } from '../../src/config/load.js';
-import type { ServerSpec } from '../../src/config/schema/spec.js';
 import { RuntimeServers, type RuntimeServersOptions } from '../../src/daemon/runtime-servers.js';
 import type { CatalogStore } from '../../src/supervisor/catalog/catalog-store.js';
 import { config, server } from '../faults/config.js';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FIELDS } from '../../src/config/schema/entry-fields.js';
-import { SETTINGS } from '../../src/config/schema/settings.js';
+import { FIELDS } from '../../src/config/fields/entry-fields.js';
+import { SETTINGS } from '../../src/config/fields/settings.js';
 import { ERROR_CODES } from '../../src/ipc/jsonrpc/rpc-error.js';
 import { METHODS } from '../../src/ipc/server/fleet-methods.js';
 import { mermaid } from '../../src/machines/chart.js';

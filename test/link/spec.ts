@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { StdioSpec } from '../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../src/config/fields/spec.js';
 
 export const fixture = (name: string): string =>
   fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { StdioSpec } from '../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../src/config/fields/spec.js';
 import { Redactor } from '../../src/config/variables/redactor.js';
 import type { Link, LinkEvents, LinkLog, Opened } from '../../src/link/link.js';
 import { openStdio, type StdioDeps } from '../../src/link/stdio/link.js';

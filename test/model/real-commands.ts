@@ -1,7 +1,7 @@
 /** What can be done to a herd of real processes, and what it owes: once for the herd, once for a few counters. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { StdioSpec } from '../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../src/config/fields/spec.js';
 import type { StateEvent, ToolResult } from '../../src/fleet/fleet.js';
 import { systemClock } from '../../src/shared/clock.js';
 import { Herd } from '../../src/supervisor/herd/herd.js';

@@ -1,6 +1,6 @@
 /** A replica (keeper, gate, link) with a real process, in a world where the test makes everything happen. */
 import { type AnyActorRef, createActor, type InspectionEvent, type SnapshotFrom } from 'xstate';
-import type { StdioSpec } from '../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../src/config/fields/spec.js';
 import type { ServerMachine } from '../../src/machines/index.js';
 import { stopped } from '../../src/supervisor/errors.js';
 import { rootMachine } from '../../src/supervisor/herd/root.js';

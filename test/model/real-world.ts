@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { StdioSpec } from '../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../src/config/fields/spec.js';
 import type { Link } from '../../src/link/link.js';
 import { openLink } from '../../src/link/open-link.js';
 import { ProcessTable } from '../../src/processes/table.js';

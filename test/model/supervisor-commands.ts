@@ -1,6 +1,6 @@
 /** What can be done to a herd, to the real one and to the specification alike. */
 import fc from 'fast-check';
-import type { StdioSpec } from '../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../src/config/fields/spec.js';
 import type { ToolResult } from '../../src/fleet/fleet.js';
 import type { RestartPolicy } from '../../src/machines/restart/restart-policy.js';
 import type { Herd } from '../../src/supervisor/herd/herd.js';

@@ -1,5 +1,5 @@
 /** A link without a process: it does what its test makes it do, and keeps account of what it was given. */
-import type { StdioSpec } from '../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../src/config/fields/spec.js';
 import { endingError } from '../../src/link/calls/ending-error.js';
 import { Session } from '../../src/link/calls/session.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../../src/link/link.js';

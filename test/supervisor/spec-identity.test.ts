@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HttpSpec } from '../../src/config/schema/spec.js';
+import type { HttpSpec } from '../../src/config/fields/spec.js';
 import { identityOf, redactedSpec } from '../../src/supervisor/spec-identity.js';
 import { spec } from './world.js';
 

@@ -1,6 +1,6 @@
 /** A world for the supervisor without processes and without real time, and the laws that hold in it at every moment. */
 import { createActor } from 'xstate';
-import type { StdioSpec } from '../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../src/config/fields/spec.js';
 import type { CallSink, Outcome } from '../../src/shared/call-sink.js';
 import { LIST_KEYS, type ListsOwner, type ReadingOrder } from '../../src/supervisor/catalog/lists.js';
 import { Herd, type HerdOptions } from '../../src/supervisor/herd/herd.js';

@@ -1,11 +1,11 @@
 import { intensityUnreachable } from '../../machines/restart/restart-policy.js';
 import { looksSecret } from '../../shared/secrets/secret-name.js';
+import { BUILT_IN_COMMANDS, EXPANDED_FIELDS, FIELDS, type FieldName } from '../fields/entry-fields.js';
+import { type ParsedEntry, type Report, stringMap } from '../fields/parsed-entry.js';
+import { quoteName } from '../fields/shape-problems.js';
+import { urlProblem } from '../fields/url-rule.js';
 import { eachString, type SourceDocument } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
-import { BUILT_IN_COMMANDS, EXPANDED_FIELDS, FIELDS, type FieldName } from '../schema/entry-fields.js';
-import { type ParsedEntry, type Report, stringMap } from '../schema/parsed-entry.js';
-import { quoteName } from '../schema/shape-problems.js';
-import { urlProblem } from '../schema/url-rule.js';
 import { hasReferences, parseReferences } from '../variables/variables.js';
 import { restartPolicy } from './restart-policy.js';
 

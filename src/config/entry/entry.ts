@@ -1,11 +1,11 @@
+import { ENTRY, FIELDS, type FieldName, isField } from '../fields/entry-fields.js';
+import type { FileContext, ParsedEntry, Report } from '../fields/parsed-entry.js';
+import { type ShapeProblem, shapeProblems } from '../fields/shape-problems.js';
+import type { Transport } from '../fields/spec.js';
+import { toTransport } from '../fields/transports.js';
 import { convertSource, isSourceDocument } from '../packages/source-document.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from '../parse/document.js';
 import type { Path, Problem } from '../parse/problem.js';
-import { ENTRY, FIELDS, type FieldName, isField } from '../schema/entry-fields.js';
-import type { FileContext, ParsedEntry, Report } from '../schema/parsed-entry.js';
-import { type ShapeProblem, shapeProblems } from '../schema/shape-problems.js';
-import type { Transport } from '../schema/spec.js';
-import { toTransport } from '../schema/transports.js';
 import { checkEntry, warnUnmeasured } from './entry-rules.js';
 
 /** Reads one item of `tools` or `mcp_servers`. Undefined when it cannot be checked any further. */

@@ -1,7 +1,7 @@
 import { looksSecret } from '../../shared/secrets/secret-name.js';
+import { type ParsedEntry, type Report, stringMap } from '../fields/parsed-entry.js';
 import type { Plugin } from '../packages/plugin.js';
 import { FileReadError } from '../parse/read-file.js';
-import { type ParsedEntry, type Report, stringMap } from '../schema/parsed-entry.js';
 import { readEnvFile } from '../variables/env-file.js';
 import { Expander, howToSet, type LoadEnvironment, notFound } from '../variables/expander.js';
 import { ENVIRONMENT, type VariableSource } from '../variables/variables.js';

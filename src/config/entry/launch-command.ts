@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
+import { BUILT_IN_COMMANDS, RUNTIMES } from '../fields/entry-fields.js';
+import { type ParsedEntry, strings } from '../fields/parsed-entry.js';
 import { type Plugin, readPlugin } from '../packages/plugin.js';
 import { ConfigError, type Problem } from '../parse/problem.js';
 import { FileReadError } from '../parse/read-file.js';
 import { isRelativePath } from '../parse/relative-path.js';
-import { BUILT_IN_COMMANDS, RUNTIMES } from '../schema/entry-fields.js';
-import { type ParsedEntry, strings } from '../schema/parsed-entry.js';
 
 /** The command line of a stdio server as written, with nothing expanded. */
 export interface LaunchCommand {

@@ -1,12 +1,12 @@
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { looksSecret } from '../../shared/secrets/secret-name.js';
+import { EXPANDED_FIELDS } from '../fields/entry-fields.js';
+import { type ParsedEntry, type Report, stringMap, strings } from '../fields/parsed-entry.js';
+import type { RemoteSpec, Root, ServerSpec, StdioSpec } from '../fields/spec.js';
+import { urlProblem } from '../fields/url-rule.js';
 import { type DataMap, isMap } from '../parse/document.js';
 import type { ConfigError, Path } from '../parse/problem.js';
-import { EXPANDED_FIELDS } from '../schema/entry-fields.js';
-import { type ParsedEntry, type Report, stringMap, strings } from '../schema/parsed-entry.js';
-import type { RemoteSpec, Root, ServerSpec, StdioSpec } from '../schema/spec.js';
-import { urlProblem } from '../schema/url-rule.js';
 import { Expander, type LoadEnvironment } from '../variables/expander.js';
 import type { Redactor } from '../variables/redactor.js';
 import { withEnvironmentNames } from './docker-arguments.js';

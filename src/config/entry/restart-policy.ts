@@ -1,6 +1,6 @@
 import type { RestartPolicy } from '../../machines/restart/restart-policy.js';
+import type { ParsedEntry } from '../fields/parsed-entry.js';
 import { isMap } from '../parse/document.js';
-import type { ParsedEntry } from '../schema/parsed-entry.js';
 
 /**
  * The restart policy of an entry in milliseconds, with defaults. A remote server has no limit of restarts unless its

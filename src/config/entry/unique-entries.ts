@@ -1,4 +1,4 @@
-import type { ParsedEntry, Report } from '../schema/parsed-entry.js';
+import type { ParsedEntry, Report } from '../fields/parsed-entry.js';
 
 /**
  * Checks the names of one file. A manual entry overrides a registry entry of the same name, with a warning. Any other

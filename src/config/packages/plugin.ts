@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
+import { type ParsedEntry, strings } from '../fields/parsed-entry.js';
 import { type DataMap, isMap, type SourceDocument } from '../parse/document.js';
 import { parseJson } from '../parse/parse-json.js';
 import { FileReadError, fileReadError, readSmallFile, resolveInside } from '../parse/read-file.js';
-import { type ParsedEntry, strings } from '../schema/parsed-entry.js';
 import {
   type Declared,
   declaredVariables,

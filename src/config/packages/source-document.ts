@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
+import { type FieldName, RUNTIMES } from '../fields/entry-fields.js';
+import { type Report, stringMap, strings } from '../fields/parsed-entry.js';
+import { shapeProblems } from '../fields/shape-problems.js';
+import { choice, map, names, optional, pairs, text, texts } from '../fields/shapes.js';
 import type { DataMap, SourceDocument } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
-import { type FieldName, RUNTIMES } from '../schema/entry-fields.js';
-import { type Report, stringMap, strings } from '../schema/parsed-entry.js';
-import { shapeProblems } from '../schema/shape-problems.js';
-import { choice, map, names, optional, pairs, text, texts } from '../schema/shapes.js';
 
 /**
  * Source documents: another form of an entry, whose fields begin with `mcp_`. A source is a local plugin

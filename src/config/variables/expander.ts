@@ -1,7 +1,7 @@
 import { looksSecret } from '../../shared/secrets/secret-name.js';
+import type { ParsedEntry, Report } from '../fields/parsed-entry.js';
 import { type Data, isMap } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
-import type { ParsedEntry, Report } from '../schema/parsed-entry.js';
 import type { Redactor } from './redactor.js';
 import { expand, type VariableSource, type VariableUse } from './variables.js';
 

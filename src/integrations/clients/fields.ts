@@ -1,5 +1,5 @@
+import { TRANSPORTS } from '../../config/fields/transports.js';
 import { isMap } from '../../config/parse/document.js';
-import { TRANSPORTS } from '../../config/schema/transports.js';
 import { isVariableName } from '../../config/variables/names.js';
 
 /** An entry of ours while it is built. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { FIELDS } from '../../config/schema/entry-fields.js';
+import { FIELDS } from '../../config/fields/entry-fields.js';
 import type { Client } from './client.js';
 import { COMMON_FIELDS, type Field, type Fields, ignored } from './fields.js';
 import { shellReferences } from './references.js';

@@ -68,7 +68,7 @@ function toCallContext({ signal, onResult }: ManyContext): CallContext {
   };
 }
 
-/** The result of a call that was cancelled before it was sent. The daemon gives the same one. */
+/** The result of a call that was cancelled before it was sent to the daemon. */
 function cancelledResult({ server, tool, request_id }: CallParams): ToolResult {
   const message = `${server}.${tool}: cancelled before it was sent`;
   const why = 'the call was not sent';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { OAuthDiscoveryState, OAuthTokens } from '@modelcontextprotocol/client';
-import type { RemoteSpec } from '../../config/schema/spec.js';
+import type { RemoteSpec } from '../../config/fields/spec.js';
 import { AuthRequiredError, MCPTimeoutError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { shellWord } from '../../shared/text/shell-word.js';

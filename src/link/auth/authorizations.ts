@@ -1,5 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import type { RemoteSpec, ServerSpec } from '../../config/schema/spec.js';
+import type { RemoteSpec, ServerSpec } from '../../config/fields/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import { AuthFile } from './auth-file.js';
 import { authorizedFetch, ownHeader } from './authorized-fetch.js';

@@ -1,5 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import type { RemoteSpec } from '../../config/schema/spec.js';
+import type { RemoteSpec } from '../../config/fields/spec.js';
 import { challengeOf } from './challenge.js';
 import { headerRefused } from './errors.js';
 import type { ServerAuthorization } from './server-authorization.js';

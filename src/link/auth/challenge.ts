@@ -1,4 +1,4 @@
-import type { RemoteSpec } from '../../config/schema/spec.js';
+import type { RemoteSpec } from '../../config/fields/spec.js';
 import { MCPConnectionError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { oauthFetch } from './oauth-fetch.js';

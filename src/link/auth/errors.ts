@@ -1,4 +1,4 @@
-import type { RemoteSpec } from '../../config/schema/spec.js';
+import type { RemoteSpec } from '../../config/fields/spec.js';
 import type { Failed } from '../../machines/restart/ending.js';
 import { AuthRequiredError, MCPConnectionError, type MCPErrorDetails } from '../../shared/call-errors.js';
 import { shellWord } from '../../shared/text/shell-word.js';

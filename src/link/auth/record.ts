@@ -3,7 +3,7 @@ import type {
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import type { RemoteSpec } from '../../config/schema/spec.js';
+import type { RemoteSpec } from '../../config/fields/spec.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 
 /** A client that the user registered by hand. */

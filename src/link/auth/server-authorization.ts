@@ -1,5 +1,5 @@
 import type { OAuthTokens } from '@modelcontextprotocol/client';
-import type { RemoteSpec } from '../../config/schema/spec.js';
+import type { RemoteSpec } from '../../config/fields/spec.js';
 import { AuthRequiredError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { shellWord } from '../../shared/text/shell-word.js';

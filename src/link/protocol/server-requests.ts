@@ -1,4 +1,4 @@
-import type { Root, Settings } from '../../config/schema/spec.js';
+import type { Root, Settings } from '../../config/fields/spec.js';
 import { onAbort } from '../../shared/async.js';
 import type { Ask } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';

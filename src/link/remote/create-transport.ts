@@ -1,4 +1,4 @@
-import type { RemoteSpec } from '../../config/schema/spec.js';
+import type { RemoteSpec } from '../../config/fields/spec.js';
 import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 
 /** The transport of a remote server's spec. Loads a transport's code when the first such server is opened: a herd of processes needs none of it. */

@@ -1,5 +1,5 @@
 import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { HttpSpec } from '../../config/schema/spec.js';
+import type { HttpSpec } from '../../config/fields/spec.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import { isObject, type JsonObject, metaOf } from '../../shared/json.js';
 import { PROTOCOL_VERSION_KEY } from '../../shared/mcp/mcp-names.js';

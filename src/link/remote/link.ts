@@ -1,4 +1,4 @@
-import type { RemoteSpec } from '../../config/schema/spec.js';
+import type { RemoteSpec } from '../../config/fields/spec.js';
 import type { Ending, Failed } from '../../machines/restart/ending.js';
 import type { StopStep } from '../../processes/stop-sequence.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';

@@ -4,7 +4,7 @@ import {
   SSEClientTransport,
   SseError,
 } from '@modelcontextprotocol/client';
-import type { SseSpec } from '../../config/schema/spec.js';
+import type { SseSpec } from '../../config/fields/spec.js';
 import { messageOf } from '../../shared/errors.js';
 import type { JsonObject } from '../../shared/json.js';
 import { type Exchange, Exchanges } from './http-exchange.js';

@@ -1,5 +1,5 @@
 import { WebSocket } from 'ws';
-import type { WebsocketSpec } from '../../config/schema/spec.js';
+import type { WebsocketSpec } from '../../config/fields/spec.js';
 import { EDGE_BYTES } from '../../shared/framing/framer.js';
 import { Heartbeat } from './heartbeat.js';
 import { hasNoSubprotocol } from './library-messages.js';

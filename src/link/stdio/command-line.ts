@@ -1,4 +1,4 @@
-import type { StdioSpec } from '../../config/schema/spec.js';
+import type { StdioSpec } from '../../config/fields/spec.js';
 import { HIDDEN, hideInArguments } from '../../shared/secrets/hide-secrets.js';
 import { CONTROL_CHARACTERS, withoutEscapes } from '../../shared/text/control-characters.js';
 import { shellWord } from '../../shared/text/shell-word.js';

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { StdioSpec } from '../../config/schema/spec.js';
+import type { StdioSpec } from '../../config/fields/spec.js';
 import type { Failed } from '../../machines/restart/ending.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { Exit } from './child.js';

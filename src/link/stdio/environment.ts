@@ -1,5 +1,5 @@
 import { delimiter, dirname } from 'node:path';
-import type { StdioSpec } from '../../config/schema/spec.js';
+import type { StdioSpec } from '../../config/fields/spec.js';
 import { COOKIE_NAME } from '../../processes/process-identity.js';
 import { looksSecret } from '../../shared/secrets/secret-name.js';
 

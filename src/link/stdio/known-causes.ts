@@ -1,4 +1,4 @@
-import type { StdioSpec } from '../../config/schema/spec.js';
+import type { StdioSpec } from '../../config/fields/spec.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { FailureLines } from './failure-lines.js';
 

@@ -1,4 +1,4 @@
-import type { StdioSpec } from '../../config/schema/spec.js';
+import type { StdioSpec } from '../../config/fields/spec.js';
 import type { Ending, Failed } from '../../machines/restart/ending.js';
 import type { StopStep } from '../../processes/stop-sequence.js';
 import { bufferPool } from '../../shared/framing/buffer-pool.js';

@@ -1,4 +1,4 @@
-import type { StdioSpec } from '../../config/schema/spec.js';
+import type { StdioSpec } from '../../config/fields/spec.js';
 import { groupAlive, groupRuns, signalGroup } from '../../processes/group.js';
 import { StopSequence, type StopSequenceEnd, type StopStep } from '../../processes/stop-sequence.js';
 import type { ProcessTable } from '../../processes/table.js';

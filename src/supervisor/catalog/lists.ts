@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ListKey, ListName } from '../../fleet/fleet.js';
 import type { Link } from '../../link/link.js';
 import type { ListMethod } from '../../link/protocol/list.js';

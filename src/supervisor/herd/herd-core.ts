@@ -1,5 +1,5 @@
 import type { AnyActorLogic } from 'xstate';
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
 import { keeperState, serverState } from '../../machines/state-name.js';

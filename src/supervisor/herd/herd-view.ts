@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type {
   Inspection,
   PinParams,
@@ -96,7 +96,8 @@ export class HerdView implements ViewSubscriber, Holder {
     const resolver = new TargetResolver({ ...parts, clock });
     const refused: CallRouterOptions['refused'] = (server, call) =>
       core.called(server, this.#servers.get(server)?.key, call);
-    const router = new CallRouter({ resolver, clock, redact, keepText, refused });
+    const warn = (text: string) => core.options.warn?.(text);
+    const router = new CallRouter({ resolver, clock, redact, keepText, refused, warn });
     const note = ({ key }: ConfiguredServer, text: string) => core.messageTap.note(key, text);
     const newRequestId = () => core.newRequestId();
     this.requests = new McpRequests(router);

@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { identityOf } from '../spec-identity.js';
 

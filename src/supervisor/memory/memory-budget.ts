@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type { Link } from '../../link/link.js';
 import type { Failed } from '../../machines/restart/ending.js';
 import type { Clock } from '../../shared/clock.js';

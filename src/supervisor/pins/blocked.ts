@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import { MCPError } from '../../shared/call-errors.js';
 import { changedFields } from './fingerprint.js';
 import { definitionIn, type Pin } from './record.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { ServerSpec, Settings } from '../../config/schema/spec.js';
+import type { ServerSpec, Settings } from '../../config/fields/spec.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { JsonObject } from '../../shared/json.js';
 import {

@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type { Truncation } from '../../fleet/fleet.js';
 import type { CallHandle } from '../../link/calls/call.js';
 import { cancelled } from '../../link/calls/refusals.js';
@@ -31,14 +31,17 @@ export interface CallRouterOptions {
   keepText: KeepText;
   /** Records a request that no server was given. */
   refused(server: string, call: EndedCall): void;
+  /** Logs bugs. */
+  warn(text: string): void;
 }
 
 /** A caller that gives no name. */
 const LOCAL = 'local';
 
 /**
- * The one way of a request from the herd's interface to a server. It finds the server, refuses, cancels, redacts errors,
- * cuts results and records: each in one place. A call whose server is known and open is sent before `send` returns,
+ * The one way of a request from the herd's interface to a server. It finds the server, cancels, redacts errors, cuts
+ * results and records: each in one place. It refuses what no server may get; what a server has to refuse (a full queue, a
+ * stopped server, a blocked tool) comes back as an outcome. A call whose server is known and open is sent before `send` returns,
  * without a promise or a timer; one that has to wait for a list takes the same steps when the list is there.
  */
 export class CallRouter {
@@ -132,13 +135,14 @@ class RoutedCall implements CallSink, SearchedRequest {
 
   /** The time of the search is not the server's time. */
   sendLate(resolving: Promise<Target>): void {
-    void resolving.then(
+    const sent = resolving.then(
       (target) => {
         this.#begunMs = this.#options.clock.now();
         this.send(target);
       },
       (error: MCPError) => this.#refuse(error),
     );
+    this.#logFault(sent);
   }
 
   cancelOn(signal: AbortSignal): void {
@@ -208,10 +212,21 @@ class RoutedCall implements CallSink, SearchedRequest {
     const limit = this.#call.method === 'tools/call' ? server.spec.resultLimit : 0;
     if (limit === 0) this.#sink.settle(outcome);
     else
-      void limitResult(outcome.result, limit, this.#options.keepText).then(
-        ({ result, truncated }) => this.#sink.settle({ ok: true, result }, truncated),
-        () => this.#sink.settle(outcome),
+      this.#logFault(
+        limitResult(outcome.result, limit, this.#options.keepText).then(
+          ({ result, truncated }) => this.#sink.settle({ ok: true, result }, truncated),
+          () => this.#sink.settle(outcome),
+        ),
       );
+  }
+
+  /** An error of the sink, here in no turn of a caller, would end the process. Its message may be what was asked. */
+  #logFault(settling: Promise<void>): void {
+    void settling.catch((error: Error) =>
+      this.#options.warn(
+        `a fault in toolherd itself: an outcome of ${this.#call.method} was lost: ${error.name}`,
+      ),
+    );
   }
 
   #fail(error: MCPError): void {

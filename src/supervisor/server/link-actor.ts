@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import { endingError } from '../../link/calls/ending-error.js';
 import type { Link, LinkEvents, Opened } from '../../link/link.js';
 import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-protocol.js';

@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import { GOODBYE_MS } from '../../link/remote/remote-transport.js';
 import type { ServerSettings } from '../../machines/server-context.js';
 

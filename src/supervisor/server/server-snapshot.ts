@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type { Detail, LastError, ServerState } from '../../fleet/fleet.js';
 import type { Opened } from '../../link/link.js';
 import type { Failed } from '../../machines/restart/ending.js';

@@ -1,5 +1,5 @@
 import type { ActorRefFrom } from 'xstate';
-import type { StdioSpec } from '../../config/schema/spec.js';
+import type { StdioSpec } from '../../config/fields/spec.js';
 import type { CallHandle, CallRequest } from '../../link/calls/call.js';
 import { endingError } from '../../link/calls/ending-error.js';
 import type { StartPurpose } from '../../machines/permit.js';

@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../config/schema/spec.js';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ReloadReport } from '../../fleet/fleet.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import { unknownServer } from '../errors.js';

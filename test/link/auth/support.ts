@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { HttpSpec } from '../../../src/config/schema/spec.js';
+import type { HttpSpec } from '../../../src/config/fields/spec.js';
 import { Authorizations } from '../../../src/link/auth/authorizations.js';
 import { type Clock, systemClock } from '../../../src/shared/clock.js';
 import { makeFolder } from '../../support/folder.js';

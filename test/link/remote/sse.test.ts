@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { SseSpec } from '../../../src/config/schema/spec.js';
+import type { SseSpec } from '../../../src/config/fields/spec.js';
 import { SseTransport } from '../../../src/link/remote/sse-transport.js';
 import type { TransportFailure } from '../../../src/link/remote/transport-failure.js';
 import { systemClock } from '../../../src/shared/clock.js';

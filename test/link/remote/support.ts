@@ -1,4 +1,4 @@
-import type { HttpSpec, RemoteSpec } from '../../../src/config/schema/spec.js';
+import type { HttpSpec, RemoteSpec } from '../../../src/config/fields/spec.js';
 import { Redactor } from '../../../src/config/variables/redactor.js';
 import { openRemote, type RemoteDeps } from '../../../src/link/remote/link.js';
 import type { Remote } from '../../support/remote-servers.js';

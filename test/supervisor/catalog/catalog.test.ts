@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../../src/config/fields/spec.js';
 import type { CatalogEvent } from '../../../src/fleet/fleet.js';
 import type { CatalogStore } from '../../../src/supervisor/catalog/catalog-store.js';
 import type { Lists } from '../../../src/supervisor/catalog/lists.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../../src/config/fields/spec.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
 import type { FakeLinkBehaviour } from '../fake-link.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../../src/config/fields/spec.js';
 import { readLists } from '../../../src/supervisor/catalog/lists.js';
 import { FakeLink, type FakeLinkBehaviour } from '../fake-link.js';
 import { EVERY_LIST, spec, World } from '../world.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ServerSpec, StdioSpec } from '../../../src/config/schema/spec.js';
+import type { ServerSpec, StdioSpec } from '../../../src/config/fields/spec.js';
 import { ServerPool } from '../../../src/supervisor/herd/server-pool.js';
 import type { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
 import { settled, spec, World } from '../world.js';

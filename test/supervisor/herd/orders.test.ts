@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../../src/config/fields/spec.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import { config, server } from '../../faults/config.js';
 import { startHerd } from '../../support/herd.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { HttpSpec, StdioSpec } from '../../../src/config/schema/spec.js';
+import type { HttpSpec, StdioSpec } from '../../../src/config/fields/spec.js';
 import { ServerPool } from '../../../src/supervisor/herd/server-pool.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
 import { ViewServers } from '../../../src/supervisor/view/view-servers.js';

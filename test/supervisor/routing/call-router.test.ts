@@ -1,7 +1,7 @@
 import { duplexPair } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../../src/config/fields/spec.js';
 import type { ForwardHandle, ForwardSink, LocalFleet, RequestParams } from '../../../src/fleet/fleet.js';
 import { serveFleet } from '../../../src/ipc/server/socket-server.js';
 import type { MCPError } from '../../../src/shared/call-errors.js';
@@ -227,6 +227,24 @@ describe('a forwarded call', () => {
     expect(String(outcomes.map((outcome) => !outcome.ok && (outcome.error as Error).message))).toBe(
       'b: died of the ***',
     );
+  });
+
+  test('logs a sink that throws after a wait, and keeps the daemon running', async () => {
+    const warnings: string[] = [];
+    const { herd, world } = await connection(true, SPECS, { warn: (text) => void warnings.push(text) });
+    const settle = () => {
+      throw new TypeError('private');
+    };
+    const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: false, settle };
+    world.manners = () => ({ opens: true, answers: true, lists: { 'tools/list': TOOLS } });
+    await herd.view.order('restart', { servers: ['brief'] }, true);
+    // its result is cut in a later turn
+    herd.view.requests.forward({ method: 'tools/call', server: 'brief', params: { name: 'x' } }, sink);
+    // its server is looked for in the lists
+    herd.view.requests.forward({ method: 'resources/read', params: { uri: 'no://such' } }, sink);
+    await settled();
+    const fault = expect.stringMatching(/^a fault in toolherd itself: .*: TypeError$/);
+    expect(warnings).toEqual([fault, fault]);
   });
 
   test.each(['$/cancel', 'notifications/cancelled'])('is cancelled by %s in every state', async (method) => {

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../../src/config/fields/spec.js';
 import type { CallContext, OnRequest } from '../../../src/fleet/fleet.js';
 import { openStdio } from '../../../src/link/stdio/link.js';
 import { ProcessTable } from '../../../src/processes/table.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../../src/config/fields/spec.js';
 import { ServerCrashedError } from '../../../src/shared/call-errors.js';
 import type { Outcome } from '../../../src/shared/call-sink.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';

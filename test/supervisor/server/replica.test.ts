@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../../src/config/fields/spec.js';
 import type { Reading } from '../../../src/supervisor/catalog/lists.js';
 import { replaced, stopped } from '../../../src/supervisor/errors.js';
 import { Permits } from '../../../src/supervisor/server/permits.js';

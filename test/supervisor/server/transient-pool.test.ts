@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { AnyActorRef } from 'xstate';
-import type { StdioSpec } from '../../../src/config/schema/spec.js';
+import type { StdioSpec } from '../../../src/config/fields/spec.js';
 import type { ListsOwner, Reading } from '../../../src/supervisor/catalog/lists.js';
 import { stopped } from '../../../src/supervisor/errors.js';
 import { Permits } from '../../../src/supervisor/server/permits.js';

@@ -1,4 +1,4 @@
-import { TRANSPORT_NAMES, TRANSPORTS } from '../../../config/schema/transports.js';
+import { TRANSPORT_NAMES, TRANSPORTS } from '../../../config/fields/transports.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';

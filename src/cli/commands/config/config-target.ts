@@ -1,11 +1,11 @@
 import { dirname, join, resolve } from 'node:path';
 import { parseConfigFile, readAgentFile } from '../../../config/config-file.js';
 import type { ListKey } from '../../../config/edit/index.js';
+import type { FileContext, ParsedEntry, Report } from '../../../config/fields/parsed-entry.js';
+import type { Settings } from '../../../config/fields/spec.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { ConfigError, configError, fileProblem, type Problem } from '../../../config/parse/problem.js';
 import { FileReadError, readIfExists } from '../../../config/parse/read-file.js';
-import type { FileContext, ParsedEntry, Report } from '../../../config/schema/parsed-entry.js';
-import type { Settings } from '../../../config/schema/spec.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 import { agentFileOf, loadOptions } from '../../core/load-options.js';
 

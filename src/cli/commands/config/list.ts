@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
+import type { ParsedEntry } from '../../../config/fields/parsed-entry.js';
 import { formatProblem } from '../../../config/parse/problem.js';
-import type { ParsedEntry } from '../../../config/schema/parsed-entry.js';
 import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';

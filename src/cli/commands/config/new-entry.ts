@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
+import { toTransport } from '../../../config/fields/transports.js';
 import { isRelativePath } from '../../../config/parse/relative-path.js';
-import { toTransport } from '../../../config/schema/transports.js';
 import {
   chooseOption,
   entryOf,

@@ -12,8 +12,8 @@ import { entryProblems } from '../servers/status-table.js';
 export const command = defineCommand({
   name: 'up',
   summary: 'Starts the daemon in the background, and returns when its socket serves.',
-  details: `If the old daemon is shutting down, up waits for it (60 s, or --timeout), and then
-starts a new one.
+  details: `If the old daemon is shutting down, up waits for it (60 s, or --timeout),
+and then starts a new one.
 
 With --replace the new daemon has the environment of this command.
 Attached agents wait for it.

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { BUILT_IN_COMMANDS } from '../../../config/fields/entry-fields.js';
 import { eachString } from '../../../config/parse/document.js';
-import { BUILT_IN_COMMANDS } from '../../../config/schema/entry-fields.js';
 import { parseReferences } from '../../../config/variables/variables.js';
 import { type FoundServer, isOurBridge } from '../../../integrations/index.js';
 import { shellWord } from '../../../shared/text/shell-word.js';

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_REGISTRY, isRegistryUrl, readSettings } from '../../../config/fields/settings.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
 import { configError } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
-import { DEFAULT_REGISTRY, isRegistryUrl, readSettings } from '../../../config/schema/settings.js';
 import {
   type Found,
   type FoundOne,

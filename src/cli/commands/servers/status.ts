@@ -15,7 +15,7 @@ they are.
 In a project --wait and --exit-code are about the servers of its agent.yaml and
 of the global config, or about the named ones.
 
-States (of the newest process):
+States (of the newest process; with replicas, of the one in the worst state):
   created, connecting, connected, error, disconnected
 
 Details:

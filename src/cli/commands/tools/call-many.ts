@@ -9,7 +9,7 @@ export const command = defineCommand({
   summary: 'Makes many calls at once, from a file with a JSON array or one call a line.',
   details: `A call is {"server": …, "tool": …, "arguments": {…}, "timeout_ms": …}.
 Each result is printed when it arrives, with the number of its call.
-No call waits for another.`,
+Calls do not wait for each other, unless there are more than --concurrency.`,
   args: { file: { label: 'FILE|-', noun: 'file with calls', hint: 'or - to read standard input' } },
   options: {
     concurrency: { type: 'integer', min: 1, about: 'how many calls run at the same time' },

@@ -1,4 +1,4 @@
-import type { Root } from '../../../config/schema/spec.js';
+import type { Root } from '../../../config/fields/spec.js';
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';

@@ -1,4 +1,4 @@
-import type { ServerSpec } from '../../../config/schema/spec.js';
+import type { ServerSpec } from '../../../config/fields/spec.js';
 import type { Ending } from '../../../machines/restart/ending.js';
 import type { StopStep } from '../../../processes/stop-sequence.js';
 import type { JsonObject } from '../../../shared/json.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SETTINGS } from '../../../src/config/schema/settings.js';
+import { SETTINGS } from '../../../src/config/fields/settings.js';
 import { loadAgent, loadGlobal, loadHerd, problemsOf, remoteAgent, stdioAgent, yamlOf } from '../support.js';
 
 const DEFAULTS = {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { FIELDS } from '../../../src/config/schema/entry-fields.js';
-import type { Transport } from '../../../src/config/schema/spec.js';
+import { FIELDS } from '../../../src/config/fields/entry-fields.js';
+import type { Transport } from '../../../src/config/fields/spec.js';
 import {
   HOME,
   HTTP_DEFAULTS,
