@@ -4,7 +4,7 @@ set -eu
 
 run=${TOOLHERD_HOME:+$TOOLHERD_HOME/run}
 run=${run:-${XDG_RUNTIME_DIR:+$XDG_RUNTIME_DIR/toolherd}}
-run=${run:-${XDG_STATE_HOME:-$HOME/.local/state}/toolherd/run}
+run=${run:-${XDG_STATE_HOME:-${HOME:-}/.local/state}/toolherd/run}
 socket=${TOOLHERD_SOCKET:-$run/toolherd.sock}
 
 # Each sends stdin to the daemon, says that this is all, and prints the replies.

@@ -8,6 +8,7 @@ import type { Redactor } from '../config/variables/redactor.js';
 import type { ServerStatus } from '../fleet/fleet.js';
 import { serialize } from '../shared/async.js';
 import { OverloadedError } from '../shared/call-errors.js';
+import { shellWord } from '../shared/text/shell-word.js';
 import type { Herd } from '../supervisor/herd/herd.js';
 import type { ConfigSource } from './config-source.js';
 
@@ -131,6 +132,8 @@ function nameTaken(
   message: string,
 ): ConfigError {
   const fix =
-    scope === 'registered' ? `choose another name, or first: toolherd unregister ${name}` : `edit ${file}`;
+    scope === 'registered'
+      ? `choose another name, or first: toolherd unregister ${shellWord(name)}`
+      : `edit ${file}`;
   return new ConfigError([{ type: 'ConfigError', message, fix, file, line, column, path: '' }]);
 }

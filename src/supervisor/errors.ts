@@ -97,13 +97,13 @@ export function severalServers(name: string, agents: readonly string[]): MCPErro
 
 export function unknownTool(server: string, tool: string, names: readonly string[]): MCPError {
   const why = names.length === 0 ? 'it has no tools' : `it has: ${names.slice(0, 20).join(', ')}`;
-  const fix = didYouMean(tool, names) || `see "toolherd tools ${server}"`;
+  const fix = didYouMean(tool, names) || `see "toolherd tools ${shellWord(server)}"`;
   return new MCPToolNotFoundError(`${server} has no tool '${tool}'`, { why, fix });
 }
 
 export function unknownPrompt(server: string, prompt: string, names: readonly string[]): MCPError {
   const why = names.length === 0 ? 'it has no prompts' : `it has: ${names.slice(0, 20).join(', ')}`;
-  const fix = didYouMean(prompt, names) || `see "toolherd prompts ${server}"`;
+  const fix = didYouMean(prompt, names) || `see "toolherd prompts ${shellWord(server)}"`;
   return new MCPPromptNotFoundError(`${server} has no prompt '${prompt}'`, { why, fix });
 }
 
@@ -114,7 +114,7 @@ export function unknownResource(
   uris: readonly string[],
   said: string,
 ): MCPError {
-  const fix = didYouMean(uri, uris) || `see "toolherd resources ${server}"`;
+  const fix = didYouMean(uri, uris) || `see "toolherd resources ${shellWord(server)}"`;
   const details = { sent: true, why: `the server said: ${said}`, fix };
   return new MCPResourceNotFoundError(`${server} has no resource '${uri}'`, details);
 }
@@ -126,7 +126,7 @@ export function listsTooLate(server: string, timeoutMs: number): MCPError {
     {
       retryable: true,
       why: 'the call was not sent',
-      fix: `see "toolherd why ${server}"`,
+      fix: `see "toolherd why ${shellWord(server)}"`,
     },
   );
 }
@@ -150,7 +150,7 @@ export function checkConfigured({ name, unusable }: ServerSpec): void {
 export function stopped(name: string): MCPError {
   return new ServerUnavailableError(`${name}: was stopped`, {
     why: 'it was stopped by an order, and a call does not start a stopped server',
-    fix: `toolherd start ${name}`,
+    fix: `toolherd start ${shellWord(name)}`,
   });
 }
 

@@ -44,6 +44,28 @@ test('texts name the actor', () => {
   expect(found).toEqual([]);
 });
 
+/** Machines import no code. A name there is of the fallback of a start timeout that the link reports first. */
+const UNQUOTED = /^src\/machines\//;
+
+test('commands in texts quote the names of servers, so that they can be pasted', () => {
+  const command =
+    /toolherd (?:why|logs|tools|prompts|resources|pins|start|reset|auth|unregister|restart) \$\{(?!shellWord)/;
+  const found = filesIn('src').flatMap((file) =>
+    linesOf(file).flatMap((line, index) =>
+      command.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [],
+    ),
+  );
+  expect(found.filter((place) => !UNQUOTED.test(place))).toEqual([]);
+});
+
+test('the JavaScript of README.md imports what the package exports, and connects', () => {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const blocks = [...readme.matchAll(/```js\n(.*?)```/gs)].map(([, code]) => code ?? '');
+  expect(blocks).toHaveLength(1);
+  expect(blocks[0]).toMatch(/^import \{ connect \} from 'toolherd';$/m);
+  expect(blocks[0]).toMatch(/await fleet\.call\(.*fleet\.close\(\);/s);
+});
+
 test('pages name only source files that exist', () => {
   const sources = ['src', 'test', 'scripts', 'bench'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((name) =>

@@ -2,6 +2,7 @@ import type { ServerSpec } from '../../config/fields/spec.js';
 import type { Link } from '../../link/link.js';
 import type { Failed } from '../../machines/restart/ending.js';
 import type { Clock } from '../../shared/clock.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { MemoryOf } from './rss.js';
 
 export interface MemoryBudgetOptions {
@@ -246,6 +247,6 @@ export function overBudget(spec: ServerSpec, bytes: number): Omit<Failed, 'kind'
   return {
     cause: 'memory',
     message: `${name}: over its memory budget: its processes used ${mebibytes(bytes)}, and max_rss allows ${allowed}`,
-    fix: `raise max_rss of ${name} if it needs that much; what it did: "toolherd logs ${name}"`,
+    fix: `raise max_rss of ${name} if it needs that much; what it did: "toolherd logs ${shellWord(name)}"`,
   };
 }

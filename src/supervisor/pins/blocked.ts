@@ -1,5 +1,6 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
 import { MCPError } from '../../shared/call-errors.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import { changedFields } from './fingerprint.js';
 import { definitionIn, type Pin } from './record.js';
 
@@ -22,7 +23,7 @@ export function blockedTool(server: string, tool: string, { why, fix }: Block): 
 }
 
 export function notAsPinned(server: string, pin: Pin): Block {
-  const fix = `read the difference, and accept it if it is wanted: toolherd pins ${server} --accept`;
+  const fix = `read the difference, and accept it if it is wanted: toolherd pins ${shellWord(server)} --accept`;
   const { pinned } = pin;
   if (pinned === undefined) return { why: 'it was not there when the tools of this server were pinned', fix };
   return { why: `its ${whatChanged(pin)} changed after it was pinned (${pinned.at})`, fix };
@@ -46,7 +47,7 @@ export function cannotBePinned(most: number): Block {
 export function pinsUnreadable(server: string, problem: string): Block {
   return {
     why: `the pins cannot be read: ${problem}`,
-    fix: `check its present tools and accept them: toolherd pins ${server} --accept`,
+    fix: `check its present tools and accept them: toolherd pins ${shellWord(server)} --accept`,
   };
 }
 
@@ -59,7 +60,7 @@ export function notCompared({ name, loadTools, origin }: ServerSpec): Block {
   if (loadTools)
     return {
       why: 'its list of tools could not be read',
-      fix: `see "toolherd logs ${name}"; then restart it`,
+      fix: `see "toolherd logs ${shellWord(name)}"; then restart it`,
     };
   const fix = `set 'load_tools: true' in ${origin.file}`;
   return { why: "its entry says 'load_tools: false', so its tools cannot be compared with their pins", fix };

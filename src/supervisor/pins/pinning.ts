@@ -1,6 +1,7 @@
 import type { ServerSpec, Settings } from '../../config/fields/spec.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { JsonObject } from '../../shared/json.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import {
   type Block,
   cannotBePinned,
@@ -191,17 +192,19 @@ function named(tools: readonly string[]): string {
 
 function changedText(server: string, tools: readonly string[], isStrict: boolean): string {
   const follows = isStrict ? 'they are blocked; ' : '';
-  return `these tools are not what was pinned: ${named(tools)}; ${follows}see "toolherd pins ${server}"`;
+  return `these tools are not what was pinned: ${named(tools)}; ${follows}see "toolherd pins ${shellWord(server)}"`;
 }
 
 function addedText(server: string, tools: readonly string[], isStrict: boolean): string {
-  const follows = isStrict ? `they are blocked; see "toolherd pins ${server}"` : 'they are pinned now';
+  const follows = isStrict
+    ? `they are blocked; see "toolherd pins ${shellWord(server)}"`
+    : 'they are pinned now';
   return `these tools were not there when the others were pinned: ${named(tools)}; ${follows}`;
 }
 
 /** `isThere`: there are pins, and they cannot be read; else they cannot be written. */
 function problemText(server: string, problem: string, isStrict: boolean, isThere: boolean): string {
-  if (isStrict) return `its tools are blocked: ${problem}; see "toolherd pins ${server}"`;
+  if (isStrict) return `its tools are blocked: ${problem}; see "toolherd pins ${shellWord(server)}"`;
   const follows = isThere ? 'it is set aside, and what is offered now is pinned' : 'nothing new is pinned';
   return `its pins have a problem: ${problem}; ${follows}`;
 }

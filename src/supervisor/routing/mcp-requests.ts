@@ -11,6 +11,7 @@ import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
 import type { Outcome } from '../../shared/call-sink.js';
 import type { RawJson } from '../../shared/framing/raw-json.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import { unknownResource } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { CallRouter } from './call-router.js';
@@ -43,7 +44,7 @@ export class McpRequests {
     const explain: Explain = (error) => {
       if (codeOf(error) !== CODE.invalidParams) return error;
       const { message, sent, why } = error;
-      return new MCPProtocolError(message, { sent, why, fix: `see "toolherd prompts ${server}"` });
+      return new MCPProtocolError(message, { sent, why, fix: `see "toolherd prompts ${shellWord(server)}"` });
     };
     const asked = { name, ...given };
     return this.#promise({ server, method: 'prompts/get', params: asked, timeoutMs, explain }, context);

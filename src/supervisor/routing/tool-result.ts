@@ -2,6 +2,7 @@ import type { CallParams, ContentBlock, ToolResult, Truncation, WireError } from
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Outcome } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import { MCPToolError } from '../errors.js';
 import { convertContent } from './content.js';
 import { redactedError } from './redacted-error.js';
@@ -72,7 +73,7 @@ function toolError(content: readonly ContentBlock[], { params, truncated, redact
   const error = new MCPToolError(said === '' ? `${server}.${tool} failed and did not say why` : said, {
     sent: true,
     why: `${server}.${tool} ran and reported an error`,
-    fix: `do as it says, or see what it takes with "toolherd tools ${server} --schema"`,
+    fix: `do as it says, or see what it takes with "toolherd tools ${shellWord(server)} --schema"`,
   });
   return redactedError(error, redact);
 }

@@ -6,6 +6,7 @@ import { type Ending, failed } from '../../machines/restart/ending.js';
 import type { Clock } from '../../shared/clock.js';
 import { messageOf } from '../../shared/errors.js';
 import { LIST_CHANGED } from '../../shared/mcp/mcp-names.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import { type ListName, type ListsOwner, type ReadingOrder, readLists } from '../catalog/lists.js';
 import { overBudget } from '../memory/memory-budget.js';
 import { Health } from './health.js';
@@ -108,7 +109,7 @@ class LinkedIncarnation {
     host.shookHands(opened);
     const hung = (message: string) => {
       report({ type: 'link.hung', message });
-      const fix = `see "toolherd logs ${spec.name}", or raise ping.timeout`;
+      const fix = `see "toolherd logs ${shellWord(spec.name)}", or raise ping.timeout`;
       // to the link this is a stop like any other; its callers are to know why
       link.session.close((sent) => endingError(spec.name, failed({ cause: 'hung', message, fix }), sent));
     };

@@ -3,6 +3,7 @@ import { type MCPError, MCPProtocolError, ServerUnavailableError } from '../../s
 import { isObject, type JsonObject } from '../../shared/json.js';
 import { RESOURCE_UPDATED, SUBSCRIPTION_ID_KEY } from '../../shared/mcp/mcp-names.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { OpenLink } from './link-actor.js';
 
 export interface ResourceWatchOptions {
@@ -191,6 +192,6 @@ function noProcessStays(name: string): MCPError {
 function gone(name: string): MCPError {
   return new ServerUnavailableError(`${name}: ended before toolherd could subscribe`, {
     retryable: true,
-    fix: `see "toolherd why ${name}"`,
+    fix: `see "toolherd why ${shellWord(name)}"`,
   });
 }

@@ -4,6 +4,7 @@ import { cancelled } from '../../link/calls/refusals.js';
 import { type MCPError, MCPTimeoutError, OverloadedError } from '../../shared/call-errors.js';
 import type { CallSink } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 
 /** The same limits as for calls that wait in a session. */
 const MOST_WAITING = 10_000;
@@ -89,7 +90,7 @@ export class WaitingCalls {
     const details = {
       retryable: true,
       why: 'the call was not sent',
-      fix: `see "toolherd why ${this.#name}"`,
+      fix: `see "toolherd why ${shellWord(this.#name)}"`,
     };
     this.#fail(waiting, new MCPTimeoutError(message, details));
   }

@@ -1,4 +1,5 @@
 import type { ConfigProblem, Inspection, JournalEntry } from '../../../fleet/fleet.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { type Environment, problemLine, withCallerVariables } from '../../core/config-problems.js';
 import { elapsed, elapsedSince } from '../../core/duration.js';
 import { quoted, singleLine } from '../../ui/text.js';
@@ -151,17 +152,17 @@ function nextOf({ status, snapshot }: Inspection, now: number): string {
 function adviceOf(status: Inspection['status']): string {
   const { name, detail, last_error, unaccepted, lists = {} } = status;
   const fix = last_error?.fix === undefined ? '' : `${singleLine(last_error.fix)}; then `;
-  if (detail === 'quarantined') return `${fix}"toolherd reset ${name}".`;
-  if (detail === 'needs_auth') return `${last_error?.fix ?? `toolherd auth ${name}`}.`;
-  if (detail === 'waiting') return `${fix}"toolherd start ${name}" tries at once.`;
-  if (detail === 'stopped') return `"toolherd start ${name}".`;
+  if (detail === 'quarantined') return `${fix}"toolherd reset ${shellWord(name)}".`;
+  if (detail === 'needs_auth') return `${last_error?.fix ?? `toolherd auth ${shellWord(name)}`}.`;
+  if (detail === 'waiting') return `${fix}"toolherd start ${shellWord(name)}" tries at once.`;
+  if (detail === 'stopped') return `"toolherd start ${shellWord(name)}".`;
   if (detail === 'disabled') return 'set "enabled: true" in its config.';
   if (detail === 'not_allowed')
     return `${singleLine(last_error?.fix ?? '"toolherd allow", with its agent.yaml')}.`;
   if (last_error?.fix !== undefined && isInTrouble(status)) return `${singleLine(last_error.fix)}.`;
   if (unaccepted !== undefined)
-    return `see the difference with "toolherd pins ${name}", and accept it with --accept if it is wanted.`;
+    return `see the difference with "toolherd pins ${shellWord(name)}", and accept it with --accept if it is wanted.`;
   if (Object.values(lists).some(({ reason }) => reason !== undefined))
-    return `see "toolherd logs ${name}"; "toolherd tools ${name} --refresh" asks at once.`;
+    return `see "toolherd logs ${shellWord(name)}"; "toolherd tools ${shellWord(name)} --refresh" asks at once.`;
   return 'nothing is needed.';
 }

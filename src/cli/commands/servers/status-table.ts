@@ -1,5 +1,6 @@
 import type { ConfigProblem, ServerStatus } from '../../../fleet/fleet.js';
 import { isFailing, missingLists } from '../../../fleet/missing-lists.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { type Environment, misconfiguredLine } from '../../core/config-problems.js';
 import { elapsedSince } from '../../core/duration.js';
 import { bytes, table } from '../../ui/table.js';
@@ -54,7 +55,7 @@ export function noteOf(server: ServerStatus, environment: Environment = {}): str
   if (problems.length > 0) return misconfiguredLine(name, problems, environment);
   if (last_error === null || !isInTrouble(server)) return undefined;
   const next = next_retry_at === null ? '' : `; next try at ${next_retry_at}`;
-  const { fix = `see "toolherd auth ${name}"` } = last_error;
+  const { fix = `see "toolherd auth ${shellWord(name)}"` } = last_error;
   const remedy = detail === 'needs_auth' ? `; ${fix}` : next;
   return singleLine(`${name}: ${last_error.message.replace(`${name}: `, '')}${remedy}`);
 }
@@ -102,7 +103,7 @@ export function pinNoteOf({ name, unaccepted }: ServerStatus): string | undefine
   const { tools, blocked } = unaccepted;
   const what = tools === 1 ? '1 tool differs from its pin' : `${tools} tools differ from their pins`;
   const follows = blocked ? ` and ${tools === 1 ? 'is' : 'are'} blocked` : '';
-  return singleLine(`${name}: ${what}${follows}; see "toolherd pins ${name}"`);
+  return singleLine(`${name}: ${what}${follows}; see "toolherd pins ${shellWord(name)}"`);
 }
 
 /** Whose server it is, for one that only another agent has. */

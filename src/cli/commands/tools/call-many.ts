@@ -24,6 +24,7 @@ Calls do not wait for each other, unless there are more than --concurrency.`,
   exits: {
     ok: 'all calls succeeded; with --first: one did',
     failed: 'a call failed; with --first: all of them',
+    usage: 'the file cannot be read, or is no list of calls',
   },
   ownTimeout: true,
   async run(context) {

@@ -1,5 +1,6 @@
 import type { Fleet, MissingList } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../core/command.js';
 import type { Output } from '../../ui/output.js';
 import { singleLine } from '../../ui/text.js';
@@ -30,7 +31,7 @@ export function warnAboutBadDefinitions(
   }
   for (const [index, { blocked, server }] of entries.entries()) {
     if (blocked === undefined) continue;
-    output.note(singleLine(`blocked: ${name(index)}: ${blocked}; see "toolherd pins ${server}"`));
+    output.note(singleLine(`blocked: ${name(index)}: ${blocked}; see "toolherd pins ${shellWord(server)}"`));
   }
   const cached = new Set(entries.filter((entry) => entry.cached === true).map(({ server }) => server));
   for (const { server } of missing) cached.delete(server);

@@ -1,5 +1,6 @@
 import type { AuthorizeReport, Fleet } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { formatDuration } from '../../core/duration.js';
 import { readInput } from '../../core/read-input.js';
@@ -101,7 +102,7 @@ async function untilDone(
   if (timeout === undefined) return done;
   const report = await resultWithin(timeout, done, undefined);
   if (report === undefined) {
-    const fix = `run "toolherd auth ${server}" again: it goes on with the same address`;
+    const fix = `run "toolherd auth ${shellWord(server)}" again: it goes on with the same address`;
     const type = 'MCPTimeoutError';
     output.json({ ok: false, error: { type, message: `${server}: not authorised yet`, fix } });
     const message = `${server}: it was not authorised within ${formatDuration(timeout)}`;

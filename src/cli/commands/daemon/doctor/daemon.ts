@@ -4,6 +4,7 @@ import { holderOf } from '../../../../ipc/socket/socket-lock.js';
 import { lockFileOf } from '../../../../ipc/socket/socket-owner.js';
 import { cookieOf } from '../../../../processes/process-identity.js';
 import { readLedger } from '../../../../processes/read-ledger.js';
+import { shellWord } from '../../../../shared/text/shell-word.js';
 import { VERSION } from '../../../../shared/version.js';
 import type { CommandContext } from '../../../core/command.js';
 import { type Environment, problemLine, withCallerVariables } from '../../../core/config-problems.js';
@@ -55,12 +56,14 @@ function describe({ daemon, servers }: FleetStatus, environment: Environment): F
     ...servers.flatMap((server) => serverFindings(server, environment)),
     ...servers.flatMap((server) =>
       listNotesOf(server, Date.now()).map((note) =>
-        warn('lists', note + ownerOf(server), `toolherd why ${server.name}`),
+        warn('lists', note + ownerOf(server), `toolherd why ${shellWord(server.name)}`),
       ),
     ),
     ...servers.flatMap((server) => {
       const note = pinNoteOf(server);
-      return note === undefined ? [] : [warn('pins', note + ownerOf(server), `toolherd pins ${server.name}`)];
+      return note === undefined
+        ? []
+        : [warn('pins', note + ownerOf(server), `toolherd pins ${shellWord(server.name)}`)];
     }),
   ];
 }
@@ -73,7 +76,7 @@ function serverFindings(server: ServerStatus, environment: Environment): Finding
     );
   const note = noteOf(server);
   if (note === undefined) return [];
-  const { fix = `toolherd why ${server.name}`, why } = server.last_error ?? {};
+  const { fix = `toolherd why ${shellWord(server.name)}`, why } = server.last_error ?? {};
   const finding = warn('server', note + ownerOf(server), fix);
   return [why === undefined ? finding : { ...finding, why }];
 }
