@@ -31,7 +31,9 @@ const DECIDES = {
     'supervisor/routing/mcp-requests.ts': 'nothing: it adapts parameters',
     'supervisor/routing/call-router.ts':
       'which server and which own name (`target-resolver.ts`, `name-search.ts`); refused or sent',
-    'supervisor/server/configured-server.ts': 'which replica',
+    'supervisor/server/configured-server.ts':
+      'what runs its processes: replicas, or one process for each call',
+    'supervisor/server/replica-set.ts': 'which replica',
     'supervisor/server/gate.ts': 'whether the session takes it now, or it waits and wakes the keeper',
     'link/calls/session.ts': 'the id on this link; whether there is room (`max_in_flight`)',
     'link/stdio/link.ts': 'which process: a second one may follow within the handshake',
