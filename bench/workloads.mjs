@@ -1,4 +1,5 @@
 // What an agent can be told to do, and what it then reports.
+import { within } from './patience.mjs';
 import { connectLines, shakeHands } from './transports/lines.mjs';
 import { openPipe } from './transports/raw.mjs';
 
@@ -12,15 +13,6 @@ async function echo(
 ) {
   if ((await transport.call(server, 'echo', { text })) !== text)
     throw new Error(`${server} answered another text`);
-}
-
-/** Undefined when it did not come in time. */
-async function within(/** @type {number} */ ms, /** @type {Promise<any>} */ promise) {
-  let timer;
-  const late = new Promise((resolve) => void (timer = setTimeout(resolve, ms)));
-  const outcome = await Promise.race([promise, late]);
-  clearTimeout(timer);
-  return outcome;
 }
 
 const failed = (/** @type {Promise<any>} */ promise) =>

@@ -6,7 +6,7 @@ import { openAgent } from '../systems/agent.mjs';
 import { startRelay } from '../systems/relay.mjs';
 import { childrenOf, namesOf, TOOLS } from '../systems/servers.mjs';
 import { makeHerd, startToolherd } from '../systems/toolherd.mjs';
-import { connectLines } from '../transports/lines.mjs';
+import { connectLines, listAll, shakeHands } from '../transports/lines.mjs';
 
 const sleep = (/** @type {number} */ ms) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Until what a start leaves behind (garbage, lists that are written) is gone. */
@@ -82,7 +82,8 @@ async function relayStart(/** @type {number} */ count) {
   const begun = performance.now();
   const relay = await startRelay(namesOf(count));
   const { lines, socket } = await connectLines(relay.transport.path);
-  await listed(lines, count);
+  await shakeHands(lines);
+  await listAll(lines, count * TOOLS);
   const ms = performance.now() - begun;
   socket.destroy();
   await relay.close();
@@ -119,22 +120,14 @@ async function timeUntilListed(
   /** @type {(lines: import('../transports/lines.mjs').Lines) => Promise<number>} */ order,
 ) {
   const { lines, socket } = await connectLines(herd.path);
+  await shakeHands(lines);
   const begun = await order(lines);
-  await listed(lines, count);
+  await listAll(lines, count * TOOLS);
   const ms = performance.now() - begun;
   socket.destroy();
   await daemon.down();
   herd.remove();
   return ms;
-}
-
-async function listed(
-  /** @type {import('../transports/lines.mjs').Lines} */ lines,
-  /** @type {number} */ count,
-) {
-  const { tools } = await lines.request('tools/list');
-  if (tools.length !== count * TOOLS)
-    throw new Error(`${tools.length} tools are listed, not ${count * TOOLS}`);
 }
 
 /** 20 servers that rest, their lists in the cache: from connecting to the list, of the first agent and of later ones. */
@@ -147,8 +140,9 @@ export async function measureAttach(/** @type {Bench.MetricOptions} */ { rounds,
   try {
     const filling = await herd.up();
     const { lines, socket } = await connectLines(herd.path);
+    await shakeHands(lines);
     await lines.request('fleet/start', { all: true, wait: true });
-    await listed(lines, count);
+    await listAll(lines, count * TOOLS);
     socket.destroy();
     await filling.down();
     for (let round = 0; round < rounds; round += 1) {

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { install } from '../../scripts/shared/install.mjs';
 import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
+import { until } from '../patience.mjs';
 import { writeServersConfig } from '../systems/servers.mjs';
-import { until } from './until.mjs';
 
 export function findHub() {
   const { folder, version } = install('mcp-hub@4.2.1', { folder: 'bench/mcp-hub', env: environment });

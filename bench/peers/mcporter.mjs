@@ -3,9 +3,9 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { install, installNode } from '../../scripts/shared/install.mjs';
 import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
+import { until } from '../patience.mjs';
 import { openAgent } from '../systems/agent.mjs';
 import { ECHO } from '../systems/servers.mjs';
-import { until } from './until.mjs';
 
 export function findMcporter() {
   const { folder, version } = install('mcporter@0.12.3', { folder: 'bench/mcporter', env: environment });

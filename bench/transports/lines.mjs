@@ -1,12 +1,15 @@
 // A client that speaks JSON-RPC in lines, the same for every pipe and every socket: as cheap as a client can be that
 // still parses what it gets, and knows each of its calls by an id.
 import { connect } from 'node:net';
+import { PATIENCE_MS, within } from '../patience.mjs';
 
 const NEWLINE = 0x0a;
 
 export class Lines {
   #input;
   #waiting = new Map();
+  /** @type {Map<string, () => void>} */
+  #notified = new Map();
   #last = 0;
   #out = '';
   /** @type {Buffer[]} */
@@ -46,6 +49,13 @@ export class Lines {
     this.#write({ jsonrpc: '2.0', method, params });
   }
 
+  /** Resolves with the next notification of this method. */
+  notification(/** @type {string} */ method) {
+    return new Promise((/** @type {(value: true) => void} */ resolve) => {
+      this.#notified.set(method, () => resolve(true));
+    });
+  }
+
   /** What is asked in one turn of the loop goes out in one write. */
   #write(/** @type {object} */ message) {
     if (this.#out === '') process.nextTick(this.#flush);
@@ -67,7 +77,15 @@ export class Lines {
     for (const line of /** @type {any} */ (whole).utf8Slice().split('\n')) this.#settle(JSON.parse(line));
   }
 
-  #settle(/** @type {{ id: string, result: any, error: Error }} */ { id, result, error }) {
+  #settle(
+    /** @type {{ id: string, method?: string, result: Bench.Json, error: Error }} */ {
+      id,
+      method,
+      result,
+      error,
+    },
+  ) {
+    if (method !== undefined) return void this.#notified.get(method)?.();
     const call = this.#waiting.get(id);
     if (call === undefined) return;
     this.#waiting.delete(id);
@@ -100,4 +118,18 @@ export async function shakeHands(/** @type {Lines} */ lines) {
   const clientInfo = { name: 'bench', version: '1' };
   await lines.request('initialize', { protocolVersion: '2025-06-18', capabilities: {}, clientInfo });
   lines.notify('notifications/initialized');
+}
+
+/**
+ * Asks for the tools until all are listed. A daemon answers after `daemon.list_wait` with those that it knows, and notifies
+ * when there are more. The connection has shaken hands: before that it gets no notifications.
+ */
+export async function listAll(/** @type {Lines} */ lines, /** @type {number} */ count) {
+  for (const deadline = performance.now() + PATIENCE_MS; ; ) {
+    const changed = lines.notification('notifications/tools/list_changed');
+    const { tools } = await lines.request('tools/list');
+    if (tools.length === count) return;
+    if (tools.length > count || !(await within(deadline - performance.now(), changed)))
+      throw new Error(`${tools.length} tools are listed, not ${count}`);
+  }
 }
