@@ -110,6 +110,26 @@ export interface FleetStatus {
   daemon: DaemonStatus;
 }
 
+/**
+ * What a transition means outside of its statechart. Of an incarnation: `started`, `ready`, `failed`, `asked_to_exit`,
+ * `ended`. Of a keeper: `starting`; `restarting`, at once after an end; `callable`, from now on a call makes the next try; or
+ * the state that it is now in.
+ */
+export type JournalKind =
+  | 'started'
+  | 'ready'
+  | 'failed'
+  | 'asked_to_exit'
+  | 'ended'
+  | 'starting'
+  | 'restarting'
+  | 'waiting'
+  | 'callable'
+  | 'quarantined'
+  | 'needs_auth'
+  | 'idle'
+  | 'stopped';
+
 /** One entry of a server's journal. */
 export interface JournalEntry {
   at: string;
@@ -122,6 +142,8 @@ export interface JournalEntry {
   event: string;
   /** The cause, in a sentence, redacted. */
   cause: string;
+  /** Absent for a transition that changes nothing outside of its statechart. */
+  kind?: JournalKind;
 }
 
 export interface Inspection {

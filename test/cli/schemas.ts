@@ -91,15 +91,18 @@ const result = object({
   }),
 });
 const journal = list(
-  object({
-    at: time,
-    incarnation: integer,
-    chart: { enum: ['server', 'keeper'] },
-    from: string,
-    to: string,
-    event: string,
-    cause: string,
-  }),
+  object(
+    {
+      at: time,
+      incarnation: integer,
+      chart: { enum: ['server', 'keeper'] },
+      from: string,
+      to: string,
+      event: string,
+      cause: string,
+    },
+    { kind: string },
+  ),
 );
 const snapshot = object({ server: string, keeper: string });
 const problem = object({ type: string, message: string, file: string, line: integer, column: integer });

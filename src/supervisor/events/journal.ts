@@ -1,7 +1,9 @@
 import type { AnyActorRef, AnyEventObject, InspectionEvent, StateValue } from 'xstate';
 import type { JournalEntry } from '../../fleet/fleet.js';
 import { type DelayName, delayOf, eventLabel } from '../../machines/event-name.js';
+import type { Ending } from '../../machines/restart/ending.js';
 import { stateName, topName } from '../../machines/state-name.js';
+import { type JournalState, keeperKind, serverKind } from './journal-kind.js';
 
 /** Enough entries for an hour of failures; without a limit the journal would leak memory. */
 const KEPT = 200;
@@ -27,7 +29,7 @@ export class Journal {
   readonly #entries = new Map<string, JournalEntry[]>();
   readonly #since = new Map<string, string>();
   readonly #ownerByActor = new WeakMap<AnyActorRef, Owner>();
-  readonly #last = new WeakMap<AnyActorRef, { state: string; event: AnyEventObject }>();
+  readonly #last = new WeakMap<AnyActorRef, JournalState & { event: AnyEventObject }>();
   readonly #owners: ActorOwners;
   readonly #now: () => number;
   readonly #redact: (text: string) => string;
@@ -56,25 +58,26 @@ export class Journal {
     const owner = this.#ownerOf(actor);
     if (owner === undefined || !('value' in snapshot)) return;
     if (owner.isAlone && inspection.type === '@xstate.microstep') return;
-    const state = stateName(snapshot.value as StateValue);
+    const state = stateOf(snapshot as unknown as MachineSnapshot);
     const last = this.#last.get(actor);
     // `ending.noted` is raised by the keeper: the cause is the ending before it.
     const event = inspection.event.type === 'ending.noted' && last ? last.event : inspection.event;
-    this.#last.set(actor, { state, event });
+    this.#last.set(actor, { ...state, event });
     // The first state of a keeper is always `idle`.
-    if (state === last?.state || (last === undefined && owner.chart === 'keeper')) return;
-    const { incarnation = 0 } = (snapshot as unknown as { context: { incarnation?: number } }).context;
+    if (state.name === last?.name || (last === undefined && owner.chart === 'keeper')) return;
     const { key, chart } = owner;
+    const kind = chart === 'keeper' ? keeperKind(last, state) : serverKind(last, state);
     const at = new Date(this.#now()).toISOString();
     const cause = this.#redact(describeCause(event));
     this.#write(key, {
       at,
-      incarnation,
+      incarnation: state.incarnation,
       chart,
-      from: last?.state ?? '',
-      to: state,
+      from: last?.name ?? '',
+      to: state.name,
       event: eventLabel(event.type),
       cause,
+      ...(kind !== undefined && { kind }),
     });
   };
 
@@ -121,6 +124,16 @@ export class Journal {
     if (topName(entry.from) !== topName(entry.to)) this.#since.set(key, entry.at);
     this.#changed({ key, ...entry });
   }
+}
+
+interface MachineSnapshot {
+  value: StateValue;
+  tags: ReadonlySet<string>;
+  context: { incarnation?: number; ending?: Ending };
+}
+
+function stateOf({ value, tags, context }: MachineSnapshot): JournalState {
+  return { name: stateName(value), tags, incarnation: context.incarnation ?? 0, ending: context.ending };
 }
 
 /** What an event means to a person who asks why. */

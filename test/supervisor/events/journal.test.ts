@@ -50,6 +50,41 @@ describe('the journal', () => {
     ]);
   });
 
+  test('gives a kind to each transition that matters outside of its statechart, and to no other', async () => {
+    const { world, herd, journal } = stage();
+    const kinds = () => journal().flatMap(({ chart, kind }) => (kind ? [`${chart} ${kind}`] : []));
+    await herd.view.order('start', { servers: ['srv'] }, true);
+    await settled();
+    world.newest.crashes(7);
+    await settled();
+    await herd.view.order('stop', { servers: ['srv'] }, true);
+    const start = ['server started', 'server ready'];
+    const crash = ['server failed', 'keeper restarting'];
+    const stop = ['server asked_to_exit', 'server ended'];
+    expect(kinds()).toEqual(['keeper starting', ...start, ...crash, ...start, ...stop]);
+  });
+
+  test('has the failure of a start once, when it fails, and then the wait', async () => {
+    const { world, herd, journal } = stage({ startTimeoutMs: 1000 });
+    world.manners = () => ({ opens: false });
+    await herd.view.order('start', { servers: ['srv'] });
+    await settled();
+    await world.passes(10_000);
+    const kinds = journal().flatMap(({ kind }) => kind ?? []);
+    expect(kinds.slice(0, 4)).toEqual(['starting', 'started', 'failed', 'waiting']);
+  });
+
+  test('does not call a start that was stopped a failure', async () => {
+    const { world, herd, journal } = stage();
+    world.manners = () => ({ opens: false });
+    await herd.view.order('start', { servers: ['srv'] });
+    await settled();
+    await herd.view.order('stop', { servers: ['srv'] });
+    await settled();
+    const kinds = journal().flatMap(({ kind }) => kind ?? []);
+    expect(kinds).toEqual(['starting', 'started', 'asked_to_exit', 'ended']);
+  });
+
   test('keeps the latest 200 transitions', async () => {
     const { world, herd, journal } = stage({ restart: 'never' });
     for (let round = 0; round < 40; round += 1) {

@@ -1,12 +1,10 @@
-import type { ConfigProblem, Inspection, JournalEntry } from '../../../fleet/fleet.js';
+import type { ConfigProblem, Inspection, JournalEntry, JournalKind } from '../../../fleet/fleet.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type Environment, problemLine, withCallerVariables } from '../../core/config-problems.js';
 import { elapsed, elapsedSince } from '../../core/duration.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { entryProblems, isInTrouble, listNotesOf, ownerOf, pinNoteOf } from './status-table.js';
 
-/** The keeper's state in which a call does not wait for the next try, but makes it. */
-const CALLABLE = 'waiting.callable';
 /** `inspect` shows the whole journal. */
 const MAX_SENTENCES = 10;
 
@@ -68,47 +66,31 @@ function fixesOf(problems: readonly ConfigProblem[]): string {
 
 /** Undefined for a step that changes nothing outside of the statechart. */
 function sentenceOf(step: JournalEntry, { server, status }: Inspection): Sentence | undefined {
+  if (step.kind === undefined) return undefined;
   const cause = step.cause.replace(`${server}: `, '');
-  const text = step.chart === 'keeper' ? keeperDid(step, cause) : serverDid(step, cause, status.transport);
+  const [noun, verb] = status.transport === 'stdio' ? ['process', 'started'] : ['connection', 'opened'];
+  const text = SENTENCES[step.kind](`${noun} ${step.incarnation}`, cause, verb);
   return text === undefined ? undefined : { at: step.at, text };
 }
 
-function serverDid(
-  { from, to, event, incarnation }: JournalEntry,
-  cause: string,
-  transport: string,
-): string | undefined {
-  const it = transport === 'stdio' ? `process ${incarnation}` : `connection ${incarnation}`;
-  const isEntering = (state: string) => to.startsWith(state) && !from.startsWith(state);
-  if (from === 'created' && to.startsWith('connecting')) {
-    return transport === 'stdio' ? `${it} is started` : `${it} is opened`;
-  }
-  if (from.startsWith('connecting') && to === 'connected.discovering') return `${it} is ready: ${cause}`;
-  // a start that fails is reported when it fails, not when its process has ended
-  if (isEntering('connecting.aborting') && event !== 'stop') return `${it} failed: ${cause}`;
-  if (to === 'error') return /closing|aborting/.test(from) ? undefined : `${it} failed: ${cause}`;
-  if (isEntering('connected.closing') || isEntering('connecting.aborting')) {
-    return `${it} is asked to exit: ${cause}`;
-  }
-  return to === 'disconnected' ? `${it} has ended: ${cause}` : undefined;
-}
-
-/** What toolherd did. */
-function keeperDid({ from, to }: JournalEntry, cause: string): string | undefined {
-  const [before, after] = [from.split('.')[0], to.split('.')[0]];
-  if (before === 'running' && after === 'running') {
-    const isAgain = from === 'running.up' && to.startsWith('running.starting');
-    return isAgain ? 'toolherd starts it again at once' : undefined;
-  }
-  if (after === 'running') return `toolherd starts it: ${cause}`;
-  if (after === 'waiting' && before === 'waiting') return undefined;
-  if (after === 'waiting') return 'toolherd waits before it tries again';
-  if (after === 'quarantined')
-    return 'toolherd quarantined it: it failed too often, or a restart cannot help';
-  if (after === 'needs_auth') return 'toolherd waits until you authorise it';
-  if (after === 'idle') return 'toolherd stopped it because it was idle; the next call starts it';
-  return after === 'stopped' && before !== 'running' ? `toolherd leaves it stopped: ${cause}` : undefined;
-}
+/** `it`: the incarnation. `started`: the verb of its start. */
+const SENTENCES: Readonly<
+  Record<JournalKind, (it: string, cause: string, started: string) => string | undefined>
+> = {
+  started: (it, _, started) => `${it} is ${started}`,
+  ready: (it, cause) => `${it} is ready: ${cause}`,
+  failed: (it, cause) => `${it} failed: ${cause}`,
+  asked_to_exit: (it, cause) => `${it} is asked to exit: ${cause}`,
+  ended: (it, cause) => `${it} has ended: ${cause}`,
+  starting: (_, cause) => `toolherd starts it: ${cause}`,
+  restarting: () => 'toolherd starts it again at once',
+  waiting: () => 'toolherd waits before it tries again',
+  callable: () => undefined,
+  quarantined: () => 'toolherd quarantined it: it failed too often, or a restart cannot help',
+  needs_auth: () => 'toolherd waits until you authorise it',
+  idle: () => 'toolherd stopped it because it was idle; the next call starts it',
+  stopped: (_, cause) => `toolherd leaves it stopped: ${cause}`,
+};
 
 function stateOf({ detail, state, last_error }: Inspection['status']): string {
   switch (detail) {
@@ -133,11 +115,12 @@ function stateOf({ detail, state, last_error }: Inspection['status']): string {
   }
 }
 
-function nextOf({ status, snapshot }: Inspection, now: number): string {
+function nextOf({ status, journal }: Inspection, now: number): string {
   const { detail, state, next_retry_at } = status;
   if (detail === 'waiting' && next_retry_at !== null) {
     const next = `it is tried again in ${elapsed(Date.parse(next_retry_at) - now)}`;
-    return snapshot.keeper === CALLABLE ? `${next}, or by the next call.` : `${next}.`;
+    const isCallable = journal.findLast(({ chart }) => chart === 'keeper')?.kind === 'callable';
+    return isCallable ? `${next}, or by the next call.` : `${next}.`;
   }
   if (detail === 'running')
     return state === 'connected' ? 'it answers calls.' : 'it is starting; calls wait for it.';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { explainServer } from '../../../../src/cli/commands/servers/explain.js';
-import type { Detail, Inspection, JournalEntry } from '../../../../src/fleet/fleet.js';
+import type { Detail, Inspection, JournalEntry, JournalKind } from '../../../../src/fleet/fleet.js';
 import { config, server } from '../../../faults/config.js';
 import { toolherd } from '../../../support/command.js';
 import { startHerd, until } from '../../../support/herd.js';
@@ -24,8 +24,17 @@ const step = (
   from: string,
   to: string,
   cause: string,
-  event = 'link.failed',
-): JournalEntry => ({ at, incarnation: 1, chart, from, to, event, cause });
+  kind?: JournalKind,
+): JournalEntry => ({
+  at,
+  incarnation: 1,
+  chart,
+  from,
+  to,
+  event: 'link.failed',
+  cause,
+  ...(kind && { kind }),
+});
 
 describe('the text of why', () => {
   it.each([
@@ -91,15 +100,11 @@ describe('the text of why', () => {
 
   it('for a waiting server that a call may start says so, and reports the wait once', () => {
     const steps = [
-      step('keeper', 'running.starting.connecting', 'waiting.holding', 'HTTP 404'),
-      step('keeper', 'waiting.holding', 'waiting.callable', 'the last try is long ago'),
+      step('keeper', 'running.starting.connecting', 'waiting.holding', 'HTTP 404', 'waiting'),
+      step('keeper', 'waiting.holding', 'waiting.callable', 'the last try is long ago', 'callable'),
     ];
     const waiting = inspection('waiting', steps, { next_retry_at: '2026-01-01T00:05:00Z' });
-    const told = explainServer(
-      { ...waiting, snapshot: { server: 'error', keeper: 'waiting.callable' } },
-      NOW,
-      false,
-    );
+    const told = explainServer(waiting, NOW, false);
     expect(told).toContain('What happens next: it is tried again in 4m0s, or by the next call.');
     expect(told.match(/toolherd waits before/g)).toHaveLength(1);
   });
@@ -124,16 +129,16 @@ describe('the text of why', () => {
 
   it('has names of inner states only with -v', () => {
     const journal = [
-      step('keeper', 'idle', 'running.starting.queued', 'a call came'),
+      step('keeper', 'idle', 'running.starting.queued', 'a call came', 'starting'),
       step('server', '', 'created', 'a new incarnation'),
       step('keeper', 'running.starting.queued', 'running.starting.connecting', 'it is its turn to start'),
-      step('server', 'created', 'connecting.opening', 'it is its turn to start'),
-      step('server', 'connecting.opening', 'connected.discovering', 'the handshake is done'),
+      step('server', 'created', 'connecting.opening', 'it is its turn to start', 'started'),
+      step('server', 'connecting.opening', 'connected.discovering', 'the handshake is done', 'ready'),
       step('keeper', 'running.starting.connecting', 'running.up', 'the handshake is done'),
       step('server', 'connected.discovering', 'connected.serving', 'its lists were read'),
-      step('server', 'connected.serving', 'error', 's: exited with\ncode 7'),
-      step('keeper', 'running.up', 'waiting', 's: exited with\ncode 7'),
-      step('keeper', 'waiting', 'quarantined', 'x'),
+      step('server', 'connected.serving', 'error', 's: exited with\ncode 7', 'failed'),
+      step('keeper', 'running.up', 'waiting', 's: exited with\ncode 7', 'waiting'),
+      step('keeper', 'waiting', 'quarantined', 'x', 'quarantined'),
     ];
     const text = explainServer(inspection('quarantined', journal), NOW, false);
     expect(text.split('\n').slice(2, -3)).toEqual([
@@ -152,8 +157,14 @@ describe('the text of why', () => {
 
   it('has a failed start once, with its cause', () => {
     const journal = [
-      step('server', 'created', 'connecting.opening', 'it is its turn to start'),
-      step('server', 'connecting.opening', 'connecting.aborting.asking', "s: command 'x' does not exist"),
+      step('server', 'created', 'connecting.opening', 'it is its turn to start', 'started'),
+      step(
+        'server',
+        'connecting.opening',
+        'connecting.aborting.asking',
+        "s: command 'x' does not exist",
+        'failed',
+      ),
       step('server', 'connecting.aborting.asking', 'error', 'closed, nothing of it is left'),
     ];
     expect(explainServer(inspection('quarantined', journal), NOW, false).split('\n').slice(3, -3)).toEqual([
@@ -164,7 +175,7 @@ describe('the text of why', () => {
 
   it('does not call a stopped start a failure', () => {
     const journal = [
-      step('server', 'connecting.opening', 'connecting.aborting.asking', 'stop was ordered', 'stop'),
+      step('server', 'connecting.opening', 'connecting.aborting.asking', 'stop was ordered', 'asked_to_exit'),
     ];
     expect(explainServer(inspection('stopped', journal), NOW, false)).toContain(
       'process 1 is asked to exit: stop was ordered',
