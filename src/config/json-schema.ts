@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { type Default, defaultText } from './fields/defaults.js';
 import { ENTRY, FIELDS, type FieldName } from './fields/entry-fields.js';
 import { SETTINGS, sectionShape, versionShape } from './fields/settings.js';
 import type { Transport } from './fields/spec.js';
@@ -70,8 +71,8 @@ function entrySchema(): Schema {
 }
 
 /** What an editor shows beside a key. */
-function descriptionOf({ about, default: value }: { about: string; default: string }): string {
-  return value === 'required' || value === 'none' ? about : `${about} Default: ${value}`;
+function descriptionOf({ about, default: value }: { about: string; default: Default }): string {
+  return value === 'required' || value === 'none' ? about : `${about} Default: ${defaultText(value)}`;
 }
 
 /** The rules for entries of one transport: required fields, and fields of other transports. */

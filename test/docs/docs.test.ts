@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { defaultText } from '../../src/config/fields/defaults.js';
 import { FIELDS } from '../../src/config/fields/entry-fields.js';
 import { SETTINGS } from '../../src/config/fields/settings.js';
 import { ERROR_CODES } from '../../src/ipc/jsonrpc/rpc-error.js';
@@ -35,7 +36,7 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
         Object.entries(FIELDS).map(([name, field]) => [
           `\`${name}\``,
           field.for.length === 4 ? 'all' : field.for.join(' '),
-          field.default,
+          defaultText(field.default),
           field.about,
         ]),
       ),
@@ -48,7 +49,7 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
         Object.entries(SETTINGS).flatMap(([section, keys]) =>
           Object.entries(keys).map(([key, setting]) => [
             `\`${section}.${key}\``,
-            setting.default,
+            defaultText(setting.default),
             setting.about,
           ]),
         ),

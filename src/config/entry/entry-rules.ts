@@ -79,7 +79,7 @@ function checkCommand(entry: ParsedEntry, fail: Fail): void {
 function checkCombinations(entry: ParsedEntry, fail: Fail): void {
   const { fields } = entry;
   const number = (field: FieldName) => (typeof fields[field] === 'number' ? fields[field] : undefined);
-  if ((number('spares') ?? 0) > 0 && fields.lifecycle !== 'transient') {
+  if ((number('spares') ?? FIELDS.spares.default) > 0 && fields.lifecycle !== 'transient') {
     fail(
       entry.at('spares'),
       "'spares' needs lifecycle: transient",
@@ -87,7 +87,7 @@ function checkCombinations(entry: ParsedEntry, fail: Fail): void {
       'key',
     );
   }
-  if ((number('replicas') ?? 1) > 1 && fields.lifecycle === 'transient') {
+  if ((number('replicas') ?? FIELDS.replicas.default) > 1 && fields.lifecycle === 'transient') {
     const message = "'replicas' cannot be combined with lifecycle: transient";
     fail(
       entry.at('replicas'),
@@ -97,9 +97,14 @@ function checkCombinations(entry: ParsedEntry, fail: Fail): void {
     );
   }
   const most = number('max_timeout');
-  if (most !== undefined && most < (number('request_timeout') ?? 60)) {
+  const unset = FIELDS.request_timeout.default;
+  if (most !== undefined && most < (number('request_timeout') ?? unset)) {
     const message = "'max_timeout' must not be less than 'request_timeout'";
-    fail(entry.at('max_timeout'), message, 'raise it, or lower request_timeout (60 where it is not set)');
+    fail(
+      entry.at('max_timeout'),
+      message,
+      `raise it, or lower request_timeout (${unset} where it is not set)`,
+    );
   }
   for (const field of ['runtime_hint', 'manifest'] as const) {
     if (fields[field] === undefined || fields.plugin_dir !== undefined) continue;

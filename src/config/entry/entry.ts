@@ -136,7 +136,7 @@ function entryShape(document: SourceDocument, path: Path, data: DataMap): ShapeP
 function normalizeTransport(value: Data | undefined): Transport {
   const name = isMap(value) ? value.type : value;
   // the shape refuses any other name
-  return toTransport(name) ?? 'stdio';
+  return toTransport(name) ?? FIELDS.transport.default;
 }
 
 function normalizeEnvFile(

@@ -1,7 +1,8 @@
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { looksSecret } from '../../shared/secrets/secret-name.js';
-import { EXPANDED_FIELDS } from '../fields/entry-fields.js';
+import { toMs, valueOr } from '../fields/defaults.js';
+import { EXPANDED_FIELDS, FIELDS } from '../fields/entry-fields.js';
 import { type ParsedEntry, type Report, stringMap, strings } from '../fields/parsed-entry.js';
 import type { RemoteSpec, Root, ServerSpec, StdioSpec } from '../fields/spec.js';
 import { urlProblem } from '../fields/url-rule.js';
@@ -87,15 +88,11 @@ export function misconfiguredSpec(
 
 type Common = ReturnType<typeof commonSpec> & Pick<ServerSpec, 'env' | 'config' | 'roots'>;
 
-const ms = (value: unknown, seconds: number) =>
-  Math.round((typeof value === 'number' ? value : seconds) * 1000);
-const or = <T>(value: unknown, fallback: T): T => (value === undefined ? fallback : (value as T));
-
 function commonSpec(entry: ParsedEntry) {
   const { fields, document, context } = entry;
   const ping = isMap(fields.ping) ? fields.ping : {};
   const tools = isMap(fields.tools) ? fields.tools : {};
-  const requestTimeoutMs = ms(fields.request_timeout, 60);
+  const requestTimeoutMs = toMs(fields.request_timeout, FIELDS.request_timeout.default);
   return {
     ...restartPolicy(entry),
     name: entry.name,
@@ -103,21 +100,27 @@ function commonSpec(entry: ParsedEntry) {
     server: entry.server,
     registryName: fields.registry_name as string | undefined,
     origin: { scope: context.scope, file: document.file, ...document.position(entry.path) },
-    enabled: or(fields.enabled, true),
-    loadTools: or(fields.load_tools, true),
-    loadPrompts: or(fields.load_prompts, true),
+    enabled: valueOr(fields.enabled, FIELDS.enabled.default),
+    loadTools: valueOr(fields.load_tools, FIELDS.load_tools.default),
+    loadPrompts: valueOr(fields.load_prompts, FIELDS.load_prompts.default),
     requestTimeoutMs,
     // When only request_timeout is raised, the default total must not cut it short.
-    maxTimeoutMs: Math.max(ms(fields.max_timeout, 600), requestTimeoutMs),
-    sharing: or(fields.sharing, 'shared' as const),
-    replicas: or(fields.replicas, 1),
-    start: or(fields.start, 'lazy' as const),
-    idleTimeoutMs: ms(fields.idle_timeout, 0),
-    ping: { intervalMs: ms(ping.interval, 15), timeoutMs: ms(ping.timeout, 10) },
-    tools: { allow: or(tools.allow, ['*']), deny: or(tools.deny, []) },
-    maxMessageBytes: or(fields.max_message_bytes, 64 * 1024 * 1024),
-    maxInFlight: or(fields.max_in_flight, 256),
-    resultLimit: or(fields.result_limit, 0),
+    maxTimeoutMs: Math.max(toMs(fields.max_timeout, FIELDS.max_timeout.default), requestTimeoutMs),
+    sharing: valueOr(fields.sharing, FIELDS.sharing.default),
+    replicas: valueOr(fields.replicas, FIELDS.replicas.default),
+    start: valueOr(fields.start, FIELDS.start.default),
+    idleTimeoutMs: toMs(fields.idle_timeout, FIELDS.idle_timeout.default),
+    ping: {
+      intervalMs: toMs(ping.interval, FIELDS.ping.default.interval),
+      timeoutMs: toMs(ping.timeout, FIELDS.ping.default.timeout),
+    },
+    tools: {
+      allow: valueOr(tools.allow, [...FIELDS.tools.default.allow]),
+      deny: valueOr(tools.deny, [...FIELDS.tools.default.deny]),
+    },
+    maxMessageBytes: valueOr(fields.max_message_bytes, FIELDS.max_message_bytes.default.value),
+    maxInFlight: valueOr(fields.max_in_flight, FIELDS.max_in_flight.default),
+    resultLimit: valueOr(fields.result_limit, FIELDS.result_limit.default.value),
   };
 }
 
@@ -126,12 +129,15 @@ function stdioTimes(entry: ParsedEntry) {
   const stop = isMap(fields.stop) ? fields.stop : {};
   return {
     transport: 'stdio' as const,
-    encoding: new TextDecoder(or(fields.encoding, 'utf-8')).encoding,
-    startTimeoutMs: ms(fields.start_timeout, 120),
-    lifecycle: or(fields.lifecycle, 'singleton' as const),
-    spares: or(fields.spares, 0),
-    stop: { closeMs: ms(stop.close, 2), termMs: ms(stop.term, 5) },
-    maxRss: or(fields.max_rss, 0),
+    encoding: new TextDecoder(valueOr(fields.encoding, FIELDS.encoding.default)).encoding,
+    startTimeoutMs: toMs(fields.start_timeout, FIELDS.start_timeout.default),
+    lifecycle: valueOr(fields.lifecycle, FIELDS.lifecycle.default),
+    spares: valueOr(fields.spares, FIELDS.spares.default),
+    stop: {
+      closeMs: toMs(stop.close, FIELDS.stop.default.close),
+      termMs: toMs(stop.term, FIELDS.stop.default.term),
+    },
+    maxRss: valueOr(fields.max_rss, FIELDS.max_rss.default.value),
   };
 }
 
@@ -166,11 +172,16 @@ function stdioSpec(
 
 function remoteTimes(entry: ParsedEntry) {
   const { fields, transport } = entry;
-  const timeoutMs = ms(fields.timeout, 30);
+  const timeoutMs = toMs(fields.timeout, FIELDS.timeout.default);
   if (transport === 'websocket') return { transport, timeoutMs };
-  const sseReadTimeoutMs = ms(fields.sse_read_timeout, 300);
+  const sseReadTimeoutMs = toMs(fields.sse_read_timeout, FIELDS.sse_read_timeout.default);
   if (transport === 'sse') return { transport, timeoutMs, sseReadTimeoutMs };
-  return { transport, timeoutMs, sseReadTimeoutMs, terminateOnClose: or(fields.terminate_on_close, true) };
+  return {
+    transport,
+    timeoutMs,
+    sseReadTimeoutMs,
+    terminateOnClose: valueOr(fields.terminate_on_close, FIELDS.terminate_on_close.default),
+  };
 }
 
 function remoteSpec(

@@ -1,4 +1,6 @@
 import type { RestartPolicy } from '../../machines/restart/restart-policy.js';
+import { toMs } from '../fields/defaults.js';
+import { FIELDS } from '../fields/entry-fields.js';
 import type { ParsedEntry } from '../fields/parsed-entry.js';
 import { isMap } from '../parse/document.js';
 
@@ -11,19 +13,19 @@ export function restartPolicy({
   transport,
 }: Pick<ParsedEntry, 'fields' | 'transport'>): RestartPolicy {
   const backoff = isMap(fields.backoff) ? fields.backoff : {};
-  const ms = (value: unknown, seconds: number) =>
-    Math.round((typeof value === 'number' ? value : seconds) * 1000);
   const share = (value: unknown, fallback: number) => (typeof value === 'number' ? value : fallback);
+  const { min, max, factor, jitter } = FIELDS.backoff.default;
+  const maxRestarts = transport === 'stdio' ? FIELDS.max_restarts.default.value : Number.POSITIVE_INFINITY;
   return {
-    restart: (fields.restart ?? 'on-failure') as RestartPolicy['restart'],
-    maxRestarts: share(fields.max_restarts, transport === 'stdio' ? 5 : Number.POSITIVE_INFINITY),
-    restartWindowMs: ms(fields.restart_window, 60),
+    restart: (fields.restart ?? FIELDS.restart.default) as RestartPolicy['restart'],
+    maxRestarts: share(fields.max_restarts, maxRestarts),
+    restartWindowMs: toMs(fields.restart_window, FIELDS.restart_window.default),
     backoff: {
-      minMs: ms(backoff.min, 0.5),
-      maxMs: ms(backoff.max, 30),
-      factor: share(backoff.factor, 2),
-      jitter: share(backoff.jitter, 0.2),
+      minMs: toMs(backoff.min, min),
+      maxMs: toMs(backoff.max, max),
+      factor: share(backoff.factor, factor),
+      jitter: share(backoff.jitter, jitter),
     },
-    healthyAfterMs: ms(fields.healthy_after, 30),
+    healthyAfterMs: toMs(fields.healthy_after, FIELDS.healthy_after.default),
   };
 }

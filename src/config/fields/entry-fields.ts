@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import type { Default } from './defaults.js';
 import {
   anyMap,
   choice,
@@ -22,8 +23,7 @@ export interface Field {
   for: readonly Transport[];
   shape: z.ZodMiniType;
   about: string;
-  /** YAML where the default can be written in a file, else words. */
-  default: string;
+  default: Default;
 }
 
 const ALL = ['stdio', 'sse', 'websocket', 'http'] as const;
@@ -125,25 +125,25 @@ export const FIELDS = {
     for: REMOTE,
     shape: seconds(),
     about: 'Seconds for connection and handshake.',
-    default: '30',
+    default: 30,
   },
   start_timeout: {
     for: STDIO,
     shape: seconds(),
     about: 'Seconds from the start of the process to the end of the handshake.',
-    default: '120',
+    default: 120,
   },
   sse_read_timeout: {
     for: ['sse', 'http'],
     shape: seconds(),
     about: 'Seconds without an event after which an event stream counts as lost.',
-    default: '300',
+    default: 300,
   },
   terminate_on_close: {
     for: ['http'],
     shape: flag(),
     about: 'Whether toolherd sends DELETE for the session when it closes the connection.',
-    default: 'true',
+    default: true,
   },
   config: {
     for: ALL,
@@ -161,25 +161,25 @@ export const FIELDS = {
     for: ALL,
     shape: flag(),
     about: 'Whether toolherd reads the list of tools.',
-    default: 'true',
+    default: true,
   },
   load_prompts: {
     for: ALL,
     shape: flag(),
     about: 'Whether toolherd reads the list of prompts.',
-    default: 'true',
+    default: true,
   },
   request_timeout: {
     for: ALL,
     shape: whole(1, 2_147_483, ' of seconds'),
     about: 'Seconds that a call may take without progress.',
-    default: '60',
+    default: 60,
   },
   max_timeout: {
     for: ALL,
     shape: seconds(),
     about: 'Seconds that a call may take in total, progress or not.',
-    default: '600',
+    default: 600,
   },
   registry_name: {
     for: ALL,
@@ -197,7 +197,7 @@ export const FIELDS = {
     for: STDIO,
     shape: whole(0, 64),
     about: 'Processes of a transient server that are started in advance.',
-    default: '0',
+    default: 0,
   },
   sharing: {
     for: ALL,
@@ -209,7 +209,7 @@ export const FIELDS = {
     for: ALL,
     shape: whole(1, 64),
     about: 'Number of processes that share the calls.',
-    default: '1',
+    default: 1,
   },
   start: {
     for: ALL,
@@ -222,7 +222,7 @@ export const FIELDS = {
     for: ALL,
     shape: secondsOrOff(),
     about: 'Seconds without a call after which toolherd stops the server; 0 means never.',
-    default: '0',
+    default: 0,
   },
   restart: {
     for: ALL,
@@ -234,13 +234,13 @@ export const FIELDS = {
     for: ALL,
     shape: whole(0, 1000),
     about: 'Restarts within restart_window after which the server is quarantined.',
-    default: '5 (no limit for remote servers)',
+    default: { value: 5, shown: '5 (no limit for remote servers)' },
   },
   restart_window: {
     for: ALL,
     shape: seconds(),
     about: 'Seconds in which max_restarts are counted.',
-    default: '60',
+    default: 60,
   },
   backoff: {
     for: ALL,
@@ -252,56 +252,56 @@ export const FIELDS = {
     }),
     about:
       'Pause between restarts: from min to max seconds, multiplied by factor each time, varied at random by the share jitter.',
-    default: '{min: 0.5, max: 30, factor: 2, jitter: 0.2}',
+    default: { min: 0.5, max: 30, factor: 2, jitter: 0.2 },
   },
   healthy_after: {
     for: ALL,
     shape: seconds(),
     about: 'Seconds of uptime after which the server counts as healthy and the backoff starts again.',
-    default: '30',
+    default: 30,
   },
   stop: {
     for: STDIO,
     shape: map({ close: optional(secondsOrOff()), term: optional(secondsOrOff()) }),
     about:
       'Seconds that toolherd waits after closing stdin (close), then after SIGTERM (term), before SIGKILL.',
-    default: '{close: 2, term: 5}',
+    default: { close: 2, term: 5 },
   },
   ping: {
     for: ALL,
     shape: map({ interval: optional(secondsOrOff()), timeout: optional(secondsOrOff()) }),
     about: 'Health check: seconds between two pings, and seconds for the answer; 0 turns either off.',
-    default: '{interval: 15, timeout: 10}',
+    default: { interval: 15, timeout: 10 },
   },
   tools: {
     for: ALL,
     shape: map({ allow: optional(names()), deny: optional(names()) }),
     about: 'Glob patterns of tool names. Agents see tools that match allow and do not match deny.',
-    default: '{allow: ["*"], deny: []}',
+    default: { allow: ['*'], deny: [] },
   },
   max_message_bytes: {
     for: ALL,
     shape: whole(1024, MAX_BYTES, BYTES),
     about: 'Largest message of the server in bytes.',
-    default: '64 MiB',
+    default: { value: 64 * 1024 * 1024, shown: '64 MiB' },
   },
   max_in_flight: {
     for: ALL,
     shape: whole(1, 10_000),
     about: 'Calls that the server handles at once. Further calls wait.',
-    default: '256',
+    default: 256,
   },
   max_rss: {
     for: STDIO,
     shape: whole(1, Number.MAX_SAFE_INTEGER, BYTES),
     about: 'Bytes of memory of the process group above which toolherd restarts the server.',
-    default: 'no limit',
+    default: { value: 0, shown: 'no limit' },
   },
   result_limit: {
     for: ALL,
     shape: whole(1, MAX_BYTES),
     about: 'Characters of text in a result for an agent. Longer text is saved to a file and linked.',
-    default: 'no limit',
+    default: { value: 0, shown: 'no limit' },
   },
   plugin_dir: {
     for: STDIO,
@@ -325,7 +325,7 @@ export const FIELDS = {
     for: ALL,
     shape: flag(),
     about: 'false keeps the entry in the file without using it.',
-    default: 'true',
+    default: true,
   },
 } as const satisfies Record<string, Field>;
 

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { type DataMap, isMap, type SourceDocument } from '../parse/document.js';
 import type { Problem } from '../parse/problem.js';
+import { type Default, toMs, valueOr } from './defaults.js';
 import { shapeProblems } from './shape-problems.js';
 import { choice, map, names, optional, secondsOrOff, text, whole } from './shapes.js';
 import type { Settings } from './spec.js';
@@ -13,8 +14,7 @@ const BYTES = ' of bytes';
 interface Setting {
   shape: z.ZodMiniType;
   about: string;
-  /** YAML where the default can be written in a file, else words. */
-  default: string;
+  default: Default;
 }
 
 /** Every key of `daemon:` and `security:`, with its description and default for editors and docs. */
@@ -35,35 +35,35 @@ export const SETTINGS = {
     log_max_bytes: {
       shape: whole(4096, 2 ** 40, BYTES),
       about: 'Size in bytes at which a log file or the audit file is rotated. The daemon keeps 3 of each.',
-      default: '10 MiB',
+      default: { value: 10 * 1024 * 1024, shown: '10 MiB' },
     },
     list_wait: {
       shape: secondsOrOff('a number of seconds, 0 for not at all'),
       about:
         'Seconds that a list, or the search for a name or URI, waits for servers whose lists are not known yet.',
-      default: '2',
+      default: 2,
     },
     max_starting: {
       shape: whole(1, 1000),
       about: 'Servers that may start at the same time.',
-      default: 'twice the number of cores',
+      default: { value: 0, shown: 'twice the number of cores' },
     },
     max_rss: {
       shape: whole(1, Number.MAX_SAFE_INTEGER, BYTES),
       about: 'Bytes of memory of all servers together above which the daemon stops idle ones.',
-      default: 'no limit',
+      default: { value: 0, shown: 'no limit' },
     },
   },
   security: {
     allowed_commands: {
       shape: names(),
       about: 'Commands that entries may run besides npx, uvx and docker.',
-      default: '[]',
+      default: [],
     },
     allow_http: {
       shape: names(),
       about: 'Hosts besides localhost that may be reached over plain http or ws.',
-      default: '[]',
+      default: [],
     },
     trust: {
       shape: choice('ask', 'all'),
@@ -136,26 +136,24 @@ export function defaultSettings(): Settings {
 }
 
 function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http']): Settings {
-  // The shapes were checked, so every value has the right type.
-  const or = <T>(value: unknown, fallback: T): T =>
-    value === undefined || value === null ? fallback : (value as T);
+  const { daemon: d, security: s } = SETTINGS;
   return {
     daemon: {
       http,
-      registry: or(daemon.registry, DEFAULT_REGISTRY),
-      logLevel: or(daemon.log_level, 'info' as const),
-      logMaxBytes: or(daemon.log_max_bytes, 10 * 1024 * 1024),
-      listWaitMs: Math.round(or(daemon.list_wait, 2) * 1000),
-      maxStarting: or(daemon.max_starting, 0),
-      maxRss: or(daemon.max_rss, 0),
+      registry: valueOr(daemon.registry, d.registry.default),
+      logLevel: valueOr(daemon.log_level, d.log_level.default),
+      logMaxBytes: valueOr(daemon.log_max_bytes, d.log_max_bytes.default.value),
+      listWaitMs: toMs(daemon.list_wait, d.list_wait.default),
+      maxStarting: valueOr(daemon.max_starting, d.max_starting.default.value),
+      maxRss: valueOr(daemon.max_rss, d.max_rss.default.value),
     },
     security: {
-      allowedCommands: or(security.allowed_commands, []),
-      allowHttp: or(security.allow_http, []),
-      trust: or(security.trust, 'ask' as const),
-      pin: or(security.pin, 'warn' as const),
-      sampling: or(security.sampling, 'ask-agent' as const),
-      elicitation: or(security.elicitation, 'ask-agent' as const),
+      allowedCommands: valueOr(security.allowed_commands, [...s.allowed_commands.default]),
+      allowHttp: valueOr(security.allow_http, [...s.allow_http.default]),
+      trust: valueOr(security.trust, s.trust.default),
+      pin: valueOr(security.pin, s.pin.default),
+      sampling: valueOr(security.sampling, s.sampling.default),
+      elicitation: valueOr(security.elicitation, s.elicitation.default),
     },
   };
 }

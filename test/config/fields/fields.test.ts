@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { defaultText } from '../../../src/config/fields/defaults.js';
 import { FIELDS } from '../../../src/config/fields/entry-fields.js';
 import type { Transport } from '../../../src/config/fields/spec.js';
 import {
@@ -73,7 +74,7 @@ const TABLE = {
 
 /** Every field with a default that can be written, for each of its transports. */
 const WRITABLE = Object.entries(FIELDS).flatMap(([name, field]) => {
-  const value = yamlOf(field.default);
+  const value = yamlOf(defaultText(field.default));
   const isDefaultOf = (transport: Transport) =>
     !(name === 'max_restarts' && transport !== 'stdio') && !(name === 'transport' && transport !== 'stdio');
   return value === undefined
@@ -114,8 +115,10 @@ describe('the fields of an entry', () => {
   });
 
   it('have a default in words only where no value can be written', () => {
-    const inWords = Object.entries(FIELDS).filter(([, field]) => yamlOf(field.default) === undefined);
-    expect(Object.fromEntries(inWords.map(([name, field]) => [name, field.default]))).toEqual({
+    const inWords = Object.entries(FIELDS).filter(
+      ([, field]) => yamlOf(defaultText(field.default)) === undefined,
+    );
+    expect(Object.fromEntries(inWords.map(([name, field]) => [name, defaultText(field.default)]))).toEqual({
       name: 'required',
       description: 'none',
       type: 'none',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { defaultText } from '../../../src/config/fields/defaults.js';
 import { SETTINGS } from '../../../src/config/fields/settings.js';
 import { loadAgent, loadGlobal, loadHerd, problemsOf, remoteAgent, stdioAgent, yamlOf } from '../support.js';
 
@@ -38,7 +39,9 @@ describe('global settings', () => {
   });
 
   const writable = Object.entries(SETTINGS).flatMap(([section, keys]) =>
-    Object.entries(keys).map(([key, setting]) => [section, key, yamlOf(setting.default)] as const),
+    Object.entries(keys).map(
+      ([key, setting]) => [section, key, yamlOf(defaultText(setting.default))] as const,
+    ),
   );
 
   it.each(writable.filter(([, , value]) => value !== undefined))(
