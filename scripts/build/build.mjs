@@ -18,10 +18,9 @@ rmSync(out, { recursive: true, force: true });
 
 /** @type {import('esbuild').BuildOptions} */
 const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
-/** Commands that are part of the command's main bundle (see src/cli/run.ts). */
-const preloaded = ['call', 'status'];
-/** As in src/ipc/socket/socket-path.ts. */
-const MAX_PATH_BYTES = 103;
+/** Commands that are part of the command's main bundle: those that src/cli/run.ts imports itself. */
+const preloaded = readSource('src/cli/run.ts', /import\('\.\/commands\/[^']*\/([\w-]+)\.js'\)/g);
+const MAX_PATH_BYTES = Number(readSource('src/ipc/socket/socket-path.ts', /MAX_PATH_BYTES = (\d+)/g)[0]);
 /** A file of src/cli/commands/TOPIC that exports one or more commands; their private helpers stand beside it. */
 const commands = readdirSync('src/cli/commands', { recursive: true, encoding: 'utf8' })
   .filter((file) => /^[^/]+\/[^/]+\.ts$/.test(file))
@@ -93,6 +92,13 @@ await Promise.all([
 ]);
 
 await recordCodeCaches();
+
+/** What the first group of the pattern matches in a source file: at least one text. */
+function readSource(/** @type {string} */ file, /** @type {RegExp} */ pattern) {
+  const found = [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, text]) => text ?? '');
+  if (found.length === 0) throw new Error(`${file} has nothing that matches ${pattern}`);
+  return found;
+}
 
 /** Another version of Node ignores them. See README.md in this folder. */
 async function recordCodeCaches() {

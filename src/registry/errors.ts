@@ -19,3 +19,11 @@ export class RegistryNotFoundError extends ToolherdError {
 export class RegistryRefusedError extends ToolherdError {
   override readonly type = 'RegistryRefusedError';
 }
+
+/** Nothing answers at the registry's address, or something else does. */
+export function unusableRegistry({ origin }: URL, why: string): RegistryUnreachableError {
+  return new RegistryUnreachableError(`the registry at ${origin} cannot be used`, {
+    why,
+    fix: 'check the network, and TOOLHERD_REGISTRY or daemon.registry if you use another registry',
+  });
+}

@@ -1,4 +1,5 @@
-import { RegistryTimeoutError, RegistryUnreachableError } from './errors.js';
+import { parseRetryAfter } from '../shared/retry-after.js';
+import { RegistryTimeoutError, type RegistryUnreachableError, unusableRegistry } from './errors.js';
 
 /** What a request needs from outside; a test passes its own. */
 export interface HttpOptions {
@@ -72,14 +73,6 @@ function failureOf({ status, headers }: Response): Failure {
   };
 }
 
-/** Parses a Retry-After header: seconds or a date. */
-export function parseRetryAfter(value: string | null, now: number): number | undefined {
-  if (value === null) return undefined;
-  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
 async function readBody({ body }: Response): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -108,14 +101,9 @@ function reasonOf(error: unknown): string {
   return cause.message === '' ? code || cause.name : cause.message;
 }
 
-const FIX = 'check the network, and TOOLHERD_REGISTRY or daemon.registry if you use another registry';
-
-function unreachable({ origin }: URL, why: string, tries: number): RegistryUnreachableError {
+function unreachable(url: URL, why: string, tries: number): RegistryUnreachableError {
   const times = tries === 1 ? '' : ` (asked ${tries} times)`;
-  return new RegistryUnreachableError(`the registry at ${origin} cannot be used`, {
-    why: `${why}${times}`,
-    fix: FIX,
-  });
+  return unusableRegistry(url, `${why}${times}`);
 }
 
 function timedOut({ origin }: URL): RegistryTimeoutError {

@@ -1,7 +1,7 @@
 import { isMap } from '../config/parse/document.js';
 import { compareVersions } from '../shared/text/compare-versions.js';
 import { AnswerCache, type CachedAnswer } from './cache.js';
-import { RegistryNotFoundError, RegistryUnreachableError } from './errors.js';
+import { RegistryNotFoundError, RegistryUnreachableError, unusableRegistry } from './errors.js';
 import { getWithRetries, type HttpOptions } from './get-with-retries.js';
 import { readServer } from './read-server.js';
 import type { RegistryServer } from './server.js';
@@ -64,8 +64,9 @@ export function openRegistry({ base, cacheFolder, http, now }: RegistryOptions):
       const answer = await getWithRetries(url, cached === undefined ? TRIES : TRIES_WITH_CACHE, http);
       if (answer.kind === 'not-found') return undefined;
       const body: unknown = JSON.parse(answer.body);
-      if (!isUsable(body)) throw notARegistry(url);
-      await cache.save(url, answer.body, now());
+      // something else answered, for example the login page of a network
+      if (!isUsable(body)) throw unusableRegistry(url, 'its answer is not that of a registry');
+      cache.save(url, answer.body, now());
       return { body, cached: undefined, offline: undefined };
     } catch (error) {
       if (!(error instanceof RegistryUnreachableError) || cached === undefined) throw error;
@@ -191,14 +192,6 @@ function notFound(name: string, version: string): RegistryNotFoundError {
 /** An empty list may be written as null. */
 function isList(body: unknown): boolean {
   return isMap(body) && (Array.isArray(body.servers) || (body.servers === null && isMap(body.metadata)));
-}
-
-/** Something else answered, for example the login page of a network. The cache is not changed. */
-function notARegistry({ origin }: URL): RegistryUnreachableError {
-  return new RegistryUnreachableError(`the registry at ${origin} cannot be used`, {
-    why: 'its answer is not that of a registry',
-    fix: 'check the network, and TOOLHERD_REGISTRY or daemon.registry if you use another registry',
-  });
 }
 
 function invalidEntry(name: string, problem: string): RegistryUnreachableError {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { getWithRetries, parseRetryAfter } from '../../src/registry/get-with-retries.js';
+import { getWithRetries } from '../../src/registry/get-with-retries.js';
+import { parseRetryAfter } from '../../src/shared/retry-after.js';
 import { instantRetries } from './http-options.js';
 import { type Fault, startRegistry } from './server.js';
 import { context7 } from './shapes.js';
@@ -19,14 +20,14 @@ describe('a request to the registry', () => {
     expect(http.pauses).toEqual([250, 500, 1000]);
   });
 
-  it('waits as long as Retry-After says, in seconds or until a date', async () => {
+  it('waits as long as Retry-After says, in seconds or until a date; a date that has passed says nothing', async () => {
     const { url } = await begin(
       { status: 429, headers: { 'retry-after': '7' } },
       { status: 503, headers: { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' } },
     );
     const http = instantRetries();
     await getWithRetries(url, 4, http);
-    expect(http.pauses).toEqual([7000, 0]);
+    expect(http.pauses).toEqual([7000, 500]);
     expect(parseRetryAfter('Thu, 01 Jan 1970 00:00:05 GMT', 2000)).toBe(3000);
     expect([parseRetryAfter('soon', 0), parseRetryAfter(null, 0)]).toEqual([undefined, undefined]);
   });

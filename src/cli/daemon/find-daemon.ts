@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonStatus } from '../../fleet/fleet.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { CommandContext } from '../core/command.js';
+import { formatDuration } from '../core/duration.js';
 import { connectTo, socketOf } from './connect.js';
 
 /** Maximum wait for a daemon to end: its servers get 10 s, or what `down --grace` says. */
@@ -64,7 +65,8 @@ export async function waitForDaemonExit(context: CommandContext, { pid }: Daemon
   } finally {
     output.progress(undefined);
   }
-  throw new StillEndingError(`the daemon (pid ${pid}) is ending, and has not ended within ${patienceMs} ms`, {
+  const patience = formatDuration(patienceMs);
+  throw new StillEndingError(`the daemon (pid ${pid}) is ending, and has not ended within ${patience}`, {
     why: 'no other daemon can serve before its servers have stopped',
     fix: `try again, with a longer --timeout; or end it at once with: kill -9 ${pid}`,
   });

@@ -1,3 +1,4 @@
+import { parseRetryAfter } from '../../shared/retry-after.js';
 import { asksForToken } from '../auth/challenge.js';
 import type { TransportFailure } from './transport-failure.js';
 
@@ -18,7 +19,7 @@ export function refusalHeaders(
   header: (name: string) => string | null | undefined,
   now: number,
 ): RefusalHeaders {
-  const retryAfterMs = PAUSES.has(status) ? pauseIn(header('retry-after'), now) : undefined;
+  const retryAfterMs = PAUSES.has(status) ? parseRetryAfter(header('retry-after'), now) : undefined;
   return {
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(asksForToken(header('www-authenticate')) ? { asksForToken: true } : {}),
@@ -31,12 +32,4 @@ export function withHeaders(
   headers: RefusalHeaders | undefined,
 ): TransportFailure {
   return failure.kind === 'refused' ? { ...failure, ...headers } : failure;
-}
-
-/** The value of Retry-After, in seconds or as a date; undefined where it is missing or invalid. */
-function pauseIn(value: string | null | undefined, now: number): number | undefined {
-  const text = value?.trim();
-  if (text === undefined) return undefined;
-  const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return ms >= 0 ? ms : undefined;
 }
