@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  commonExitLines,
   exitLines,
   explain,
   optionHead,
@@ -71,6 +72,11 @@ describe('the commands', () => {
       [`## ${title}`, ...Object.keys(lines).map(section)].join('\n\n'),
     );
     const globals = ['## Options for every command', ...optionTable(GLOBAL_OPTIONS)];
-    expectRegion('docs/CLI.md', 'commands', [...groups, ...globals].join('\n\n'));
+    const exits = [
+      '## Exit status of every command',
+      'Besides its own, any command can end with these.',
+      markdownTable(['exit status', 'meaning'], commonExitLines()),
+    ];
+    expectRegion('docs/CLI.md', 'commands', [...groups, ...globals, ...exits].join('\n\n'));
   });
 });

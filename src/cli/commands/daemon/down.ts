@@ -27,7 +27,6 @@ runs: "toolherd up", "toolherd call" or a new agent starts one.`,
     ok: 'no daemon serves',
     failed: 'the daemon did not end, or another one serves',
     notRunning: 'no daemon was running',
-    timeout: '--timeout is over',
   },
   async run(context) {
     const { options, output } = context;

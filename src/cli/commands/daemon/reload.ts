@@ -10,7 +10,7 @@ If an entry cannot be resolved, because a variable is not set, say, its server
 is reported and does not run.`,
   options: { 'dry-run': { type: 'boolean', about: 'only say what would change' } },
   examples: ['toolherd reload', 'toolherd reload --dry-run'],
-  exits: { ok: 'ok', badConfig: 'the config is wrong', timeout: '--timeout is over' },
+  exits: { ok: 'ok', badConfig: 'the config is wrong' },
   async run(context) {
     const { options, output } = context;
     const isDryRun = options['dry-run'];

@@ -34,7 +34,6 @@ Output that is not read is dropped; the log files have all lines.`,
     ok: 'a daemon serves',
     failed: 'the daemon could not start',
     badConfig: 'the config is wrong',
-    timeout: '--timeout is over',
   },
   ownTimeout: true,
   async run(context) {

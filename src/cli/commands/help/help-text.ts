@@ -5,6 +5,15 @@ import { optionLabel, usageOf, visibleOptions } from '../../core/usage.js';
 
 const COLUMNS = 80;
 
+/** Besides its own, any command can end with these. */
+const COMMON_EXITS: NonNullable<Command['exits']> = {
+  failed: 'any other failure',
+  usage: 'the command line is wrong',
+  notRunning: 'no daemon runs, and --no-autostart is set',
+  cannotReach: 'the daemon cannot be reached',
+  timeout: '--timeout is over',
+};
+
 /** All commands, in their groups. */
 export function overview(): string {
   const groups = Object.entries(GROUPS);
@@ -50,11 +59,15 @@ export function wrapLines(text: string): string {
 }
 
 /** Each exit status that the command declares, with its meaning. */
-export function exitLines({ exits = {} }: Command): [status: string, meaning: string][] {
+export function exitLines({ exits = {} }: Pick<Command, 'exits'>): [status: string, meaning: string][] {
   return Object.entries(EXIT).flatMap(([key, status]): [string, string][] => {
     const meaning = exits[key as keyof typeof EXIT];
     return meaning === undefined ? [] : [[String(status), meaning]];
   });
+}
+
+export function commonExitLines(): [status: string, meaning: string][] {
+  return exitLines({ exits: COMMON_EXITS });
 }
 
 /** `-n, --lines N` */
@@ -63,7 +76,10 @@ export function optionHead([key, option]: [key: string, option: OptionDeclaratio
 }
 
 function globalHelp(): string {
-  return `Options for every command:\n${optionLines(visibleOptions(GLOBAL_OPTIONS))}`;
+  return [
+    `Options for every command:\n${optionLines(visibleOptions(GLOBAL_OPTIONS))}`,
+    `Exit status of every command, besides its own:\n${columns(commonExitLines())}`,
+  ].join('\n\n');
 }
 
 function optionLines(options: readonly [key: string, option: OptionDeclaration][]): string {

@@ -27,7 +27,6 @@ TOOLHERD_REGISTRY or daemon.registry names another registry.`,
   exits: {
     ok: 'ok, also when nothing is found',
     cannotReach: 'the registry cannot be reached',
-    timeout: '--timeout is over',
   },
   ownTimeout: true,
   async run(context) {

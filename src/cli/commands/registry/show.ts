@@ -24,7 +24,6 @@ export const command = defineCommand({
     ok: 'ok',
     notFound: 'no such server or version',
     cannotReach: 'the registry cannot be reached',
-    timeout: '--timeout is over',
   },
   ownTimeout: true,
   async run(context) {

@@ -17,7 +17,7 @@ export const command = defineCommand({
     'toolherd inspect memory --chart svg > memory.svg',
     'toolherd inspect memory --chart mermaid',
   ],
-  exits: { ok: 'ok', notFound: 'no such server', timeout: '--timeout is over' },
+  exits: { ok: 'ok', notFound: 'no such server' },
   async run(context) {
     const { args, options, output } = context;
     const fleet = await context.fleet();

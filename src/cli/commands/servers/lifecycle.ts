@@ -15,7 +15,6 @@ const STARTED_EXITS = {
   cannotReach: 'with --wait: a server cannot be reached',
   notAllowed: 'with --wait: a server needs authorisation',
   badConfig: 'a named server is misconfigured',
-  timeout: '--timeout is over',
 } as const;
 
 const FAILED: readonly string[] = ['quarantined', 'waiting', 'misconfigured'];
@@ -78,7 +77,7 @@ export const commands: readonly Command[] = [
     summary: 'Stops servers. They stay stopped, also when called, until you start them.',
     wait: 'wait until they have ended',
     example: 'github memory',
-    exits: { ok: 'ok', notFound: 'no such server', timeout: '--timeout is over' },
+    exits: { ok: 'ok', notFound: 'no such server' },
   }),
   lifecycleCommand('restart', {
     summary: 'Stops and starts servers.',

@@ -16,7 +16,7 @@ Variables come from the daemon's environment.`,
   args: { file: {} },
   options: { save: { type: 'boolean', about: 'write the entry to the global config instead' } },
   examples: ['toolherd register plugin.json', 'toolherd register plugin.json --save'],
-  exits: { ok: 'ok', badConfig: 'the file is wrong, or the name is taken', timeout: '--timeout is over' },
+  exits: { ok: 'ok', badConfig: 'the file is wrong, or the name is taken' },
   async run(context) {
     const { args, options, output } = context;
     const source = await readSourceFile(context, args.file);

@@ -45,7 +45,6 @@ Details:
     failed: 'with --exit-code: a server is not well',
     notRunning: 'no daemon runs',
     notFound: 'no such server',
-    timeout: '--timeout is over',
   },
   ownTimeout: true,
   async run(context) {

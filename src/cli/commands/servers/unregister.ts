@@ -10,7 +10,6 @@ export const command = defineCommand({
     ok: 'ok',
     notFound: 'no such server',
     badConfig: 'the server is in the config',
-    timeout: '--timeout is over',
   },
   async run({ args, output, fleet: connect }) {
     const fleet = await connect({ viewMode: 'herd' });

@@ -7,7 +7,7 @@ export const command = defineCommand({
   summary: 'Tells what happened to a server, what happens next and what you can do.',
   args: { server: { complete: 'any server' } },
   examples: ['toolherd why github', ['toolherd why github -v', 'every step of its statecharts']],
-  exits: { ok: 'ok', notFound: 'no such server', timeout: '--timeout is over' },
+  exits: { ok: 'ok', notFound: 'no such server' },
   async run(context) {
     const { args, globals, output } = context;
     const fleet = await context.fleet();

@@ -43,7 +43,6 @@ Images, sound and other binary content are saved to files; stderr says where.`,
     cannotReach: 'the server cannot be reached',
     notAllowed: 'the server needs authorisation',
     badConfig: 'the entry of the server cannot be resolved',
-    timeout: '--timeout is over',
   },
   ownTimeout: true,
   async run(context) {

@@ -25,7 +25,6 @@ export const command = defineCommand({
     cannotReach: 'the server cannot be reached',
     notAllowed: 'the server needs authorisation',
     badConfig: 'the entry of the server cannot be resolved',
-    timeout: '--timeout is over',
   },
   ownTimeout: true,
   async run(context) {

@@ -21,7 +21,6 @@ only its size and type.`,
     cannotReach: 'the server cannot be reached',
     notAllowed: 'the server needs authorisation',
     badConfig: 'the entry of the server cannot be resolved',
-    timeout: '--timeout is over',
   },
   ownTimeout: true,
   async run(context) {
