@@ -1,6 +1,5 @@
 // Builds dist/: the command as bundles that start fast, and the library with its dependencies left outside.
 // Usage: node scripts/build/build.mjs [FOLDER]   (default: dist)
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
+import { execa } from 'execa';
 import { cacheOf, compileBundle } from './compile-bundle.cjs';
 import { PATIENCE_MS, recordDaemonCache } from './record-daemon-cache.mjs';
 
@@ -152,18 +152,22 @@ async function recordCommandCache(file) {
   const server = createServer((connection) => {
     createInterface({ input: connection }).on('line', (line) => connection.write(answer(JSON.parse(line))));
   });
-  const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_SOCKET: '' };
+  const env = { TOOLHERD_HOME: home, TOOLHERD_SOCKET: '' };
   const script = join(import.meta.dirname, 'record-code-cache.cjs');
-  /** @type {import('node:child_process').SpawnOptions} */
-  const options = { env, cwd: home, stdio: 'ignore', timeout: PATIENCE_MS, killSignal: 'SIGKILL' };
   try {
     // the system would cut a longer path silently, and the socket would be left at the cut one
     if (Buffer.byteLength(socket) > MAX_PATH_BYTES) throw new Error(`${socket} is too long for a socket`);
     await once(server.listen(socket), 'listening');
     const args = [script, file, 'call', 's.t', 'k=v'];
-    const child = spawn(process.execPath, args, options);
-    const [status] = await once(child, 'exit');
-    if (status !== 0) throw new Error(`the first use of the command failed with ${status}`);
+    const { exitCode } = await execa(process.execPath, args, {
+      env,
+      cwd: home,
+      stdio: 'ignore',
+      timeout: PATIENCE_MS,
+      killSignal: 'SIGKILL',
+      reject: false,
+    });
+    if (exitCode !== 0) throw new Error(`the first use of the command failed with ${exitCode}`);
   } finally {
     server.close();
     rmSync(home, { recursive: true, force: true });

@@ -1,12 +1,12 @@
 // Records a real session with the built command and writes it as an animated picture: docs/images/demo.svg. The picture
 // is plain SVG text on a dark ground, so it looks the same on light and dark pages; without animation it shows all lines.
 // Usage: npm run build && node scripts/docs/record-terminal.mjs
-import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { execa } from 'execa';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const command = join(root, 'dist', 'bin', 'main.cjs');
@@ -33,12 +33,11 @@ async function record() {
   cpSync(join(root, 'examples', 'demo'), home, { recursive: true });
   const env = { ...process.env, TOOLHERD_HOME: home, TOOLHERD_PROJECT: root, NO_COLOR: '1' };
   /** @type {(args: readonly string[]) => Promise<string[]>} */
-  const run = (args) =>
-    new Promise((resolve) => {
-      execFile(process.execPath, [command, ...args], { env, cwd: home }, (_, stdout, stderr) =>
-        resolve(`${stdout}${stderr}`.trimEnd().split('\n')),
-      );
-    });
+  const run = async (args) => {
+    const options = { env, cwd: home, stripFinalNewline: false, reject: false };
+    const { stdout, stderr } = await execa(process.execPath, [command, ...args], options);
+    return `${stdout}${stderr}`.trimEnd().split('\n');
+  };
   /** @type {Line[]} */
   const lines = [];
   /** @param {string} text */
@@ -62,7 +61,7 @@ async function record() {
     const call = run(args);
     await sleep(1500);
     type(`kill -9 -- -${pid}`);
-    execFileSync('kill', ['-9', '--', `-${pid}`]);
+    process.kill(-pid, 'SIGKILL');
     print((await call).filter((line) => !line.startsWith('progress')));
     await show('call', 'everything.echo', 'message=again');
     await show('why', 'everything');

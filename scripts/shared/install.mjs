@@ -1,7 +1,7 @@
 // Installs npm packages below .cache/, where they stay for the next run. Nothing is installed on the machine.
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { execaSync } from 'execa';
 
 const CACHE = join(import.meta.dirname, '..', '..', '.cache');
 
@@ -28,7 +28,8 @@ export function install(spec, { folder: name, manifest: more = {}, env = process
       '--foreground-scripts',
     ];
     try {
-      execFileSync('npm', [...args, spec], { cwd: folder, env, stdio: ['ignore', 'ignore', 'inherit'] });
+      const stdio = /** @type {const} */ (['ignore', 'ignore', 'inherit']);
+      execaSync('npm', [...args, spec], { cwd: folder, env, extendEnv: false, stdio });
     } catch (error) {
       throw new Error(`npm could not install ${spec}`, { cause: error });
     }
@@ -47,7 +48,7 @@ export function installNode(line, env = process.env) {
   if (!existsSync(node)) {
     // npm does not always run the package's install step, which puts the binary of this platform in place
     const step = join(folder, 'node_modules', 'node', 'installArchSpecificPackage.js');
-    execFileSync(process.execPath, [step], { cwd: folder, env, stdio: 'inherit' });
+    execaSync(process.execPath, [step], { cwd: folder, env, extendEnv: false, stdio: 'inherit' });
   }
   return node;
 }

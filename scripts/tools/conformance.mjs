@@ -2,7 +2,7 @@
 // clients against its upstream side, and those for servers through /s/SERVER/mcp of a daemon.
 // The suite and the Node it needs are installed into .cache/ on the first run.
 // Usage: npm run conformance [-- --side client|server] [--spec 2025-11-25] [--only auth/] [--jobs 2] [--verbose]
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
+import { execa, execaSync } from 'execa';
 import { install, installNode } from '../shared/install.mjs';
 import { markdownTable } from '../shared/markdown.mjs';
 
@@ -62,8 +63,7 @@ rmSync(results, { recursive: true, force: true });
 const rows = [];
 for (const side of SIDES.filter((name) => flags.side === undefined || flags.side === name)) {
   if (side === 'client') await bundle();
-  else
-    execFileSync(process.execPath, [join(root, 'scripts', 'build', 'build.mjs'), dist], { stdio: 'inherit' });
+  else execaSync(process.execPath, [join(root, 'scripts', 'build', 'build.mjs'), dist], { stdio: 'inherit' });
   for (const spec of SPECS.filter((name) => flags.spec === undefined || flags.spec === name)) {
     await runAll(side, spec);
   }
@@ -166,7 +166,7 @@ function ask(path, method) {
  * @param {string} spec
  */
 function scenariosOf(side, spec) {
-  const list = execFileSync(node, [suite, 'list'], { encoding: 'utf8' });
+  const list = execaSync(node, [suite, 'list']).stdout;
   const [from, to] = { server: ['Server', 'Client'], client: ['Client', 'Authorization server'] }[side];
   const own = list.slice(list.indexOf(`${from} scenarios`), list.indexOf(`${to} scenarios`));
   return [...own.matchAll(/^ {2}- (\S+) \[(.+)\]$/gm)]
@@ -187,11 +187,8 @@ async function run(side, name, spec) {
   const target =
     daemon === undefined ? ['--command', `${process.execPath} ${client}`] : ['--url', daemon.url];
   const args = [suite, side, ...target, '--scenario', name, '--spec-version', spec, '--timeout', '60000'];
-  const child = spawn(node, [...args, '-o', folder], {
-    cwd: folder,
-    stdio: flags.verbose ? 'inherit' : 'ignore',
-  });
-  await new Promise((resolve) => child.on('exit', resolve));
+  const stdio = flags.verbose ? 'inherit' : 'ignore';
+  await execa(node, [...args, '-o', folder], { cwd: folder, stdio, reject: false });
   await daemon?.stop();
   const checks = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('checks.json'))

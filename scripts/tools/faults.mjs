@@ -4,11 +4,12 @@
 //   npm run faults -- kill-storm million     only these files, in their full size; writes their rows
 //   npm run faults -- --times 10 --loaded    in the size they have in the suite, ten times in a row while other processes burn
 //                                            every core; ends at the first failure, and says what was left on the machine
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { execaSync } from 'execa';
 import { filesOfRows } from './faults/files.mjs';
 import { leftSince, lookAround } from './faults/leftovers.mjs';
 
@@ -36,12 +37,9 @@ function filesNamed(name) {
  * @param {string[]} options
  */
 function runTests(env, ...options) {
-  const { status } = spawnSync(process.execPath, [vitest, 'run', ...options, ...files], {
-    cwd: root,
-    env: { ...process.env, ...env },
-    stdio: 'inherit',
-  });
-  return status ?? 1;
+  const run = { cwd: root, env, stdio: /** @type {const} */ ('inherit'), reject: false };
+  const { exitCode = 1 } = execaSync(process.execPath, [vitest, 'run', ...options, ...files], run);
+  return exitCode;
 }
 
 function runLong() {

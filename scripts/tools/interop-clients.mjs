@@ -1,10 +1,9 @@
 // The clients of `npm run interop`, each as its makers publish it. A client is `{name, package, node?, open}`;
 // what `open` gives has one function for each thing that the client can do. Each returns what the client showed.
-import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
+import { execa } from 'execa';
 
 /**
  * Where a client runs, and the config file that names the bridge.
@@ -197,13 +196,14 @@ async function openMcporter(place) {
  * @param {string[]} words
  */
 async function run({ node, home, environment }, program, words) {
-  const child = spawn(node, [program, ...words], {
+  const { stdout, stderr } = await execa(node, [program, ...words], {
     cwd: home,
     env: environment,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    extendEnv: false,
+    stdin: 'ignore',
+    timeout: 60_000,
+    killSignal: 'SIGKILL',
+    reject: false,
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), 60_000);
-  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  clearTimeout(timer);
-  return { out: out.trim(), errors: errors.trim().split('\n').at(-1) };
+  return { out: stdout.trim(), errors: stderr.trim().split('\n').at(-1) };
 }

@@ -1,11 +1,11 @@
 // Clients that others have made, each as published, list and call a herd through `toolherd bridge` without knowing
 // it. They are installed into .cache/ on the first run.
 // Usage: npm run interop [-- --update] [--only mcporter]; --update writes the table of docs/INTEROP.md.
-import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { execaSync } from 'execa';
 import { install, installNode } from '../shared/install.mjs';
 import { markdownTable } from '../shared/markdown.mjs';
 import { CLIENTS } from './interop-clients.mjs';
@@ -126,12 +126,8 @@ function startHerd() {
 }
 
 function toolherd(/** @type {string[]} */ ...words) {
-  return execFileSync(join(home, 'bin', 'toolherd'), words, {
-    cwd: home,
-    env: environment,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const options = { cwd: home, env: environment, extendEnv: false, stdin: /** @type {const} */ ('ignore') };
+  return execaSync(join(home, 'bin', 'toolherd'), words, options).stdout;
 }
 
 /**

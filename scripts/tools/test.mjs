@@ -1,8 +1,7 @@
 // Builds once, then runs the tests and meanwhile checks types and style: most tests wait for processes. Fails if any fails.
 // Usage: npm test [-- FILE …]   (arguments are for vitest)
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
+import { execa } from 'execa';
 
 const cwd = join(import.meta.dirname, '..', '..');
 const dist = join(cwd, 'dist');
@@ -13,20 +12,14 @@ const dist = join(cwd, 'dist');
  * @param {'inherit' | 'pipe'} output
  */
 async function run(program, args, output) {
-  const env = { ...process.env, TOOLHERD_BUILT: dist };
-  const child = spawn(program, args, {
+  const { exitCode = 1, all = '' } = await execa(program, args, {
     cwd,
-    env,
+    env: { TOOLHERD_BUILT: dist },
     stdio: [output === 'pipe' ? 'ignore' : 'inherit', output, output],
+    all: true,
+    reject: false,
   });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text) => {
-      said += text;
-    });
-  }
-  const [code] = await once(child, 'close');
-  return { code: Number(code ?? 1), said };
+  return { code: exitCode, said: String(all) };
 }
 
 /**
