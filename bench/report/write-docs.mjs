@@ -1,11 +1,13 @@
-// docs/BENCHMARKS.md: what stands between its marks is written by a run, everything else by people.
+// docs/BENCHMARKS.md and the tables of README.md: what stands between their marks is written by a run, everything else by people.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { replaceRegion } from '../../scripts/shared/markdown.mjs';
 import { circumstances, fullTables, goalsTable, leftOut } from './markdown.mjs';
 import { drawPlots } from './plots.mjs';
+import { renderReadme } from './readme.mjs';
 
-const docs = join(import.meta.dirname, '..', '..', 'docs');
+const root = join(import.meta.dirname, '..', '..');
+const docs = join(root, 'docs');
 
 /** @type {Record<string, (results: any) => string>} */
 const regions = {
@@ -40,4 +42,6 @@ export function writeDocs(/** @type {Bench.Results} */ results) {
   for (const [name, svg] of Object.entries(drawPlots(results))) writeFileSync(join(folder, name), svg);
   const page = join(docs, 'BENCHMARKS.md');
   writeFileSync(page, renderDocs(readFileSync(page, 'utf8'), results));
+  const readme = join(root, 'README.md');
+  writeFileSync(readme, renderReadme(readFileSync(readme, 'utf8'), results));
 }

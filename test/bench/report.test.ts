@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { checkGoals } from '../../bench/report/goals.mjs';
 import { goalsTable } from '../../bench/report/markdown.mjs';
 import { drawPlots } from '../../bench/report/plots.mjs';
+import { renderReadme } from '../../bench/report/readme.mjs';
 import { renderDocs } from '../../bench/report/write-docs.mjs';
 import { markdownTable } from '../../scripts/shared/markdown.mjs';
 import { expectDoc, readDoc } from '../support/docs.js';
@@ -46,6 +47,12 @@ test('docs/BENCHMARKS.md is rendered from docs/bench/results.json (npm run docs)
   const page = renderDocs(readDoc('docs/BENCHMARKS.md'), results);
   expect(page).toContain(goalsTable(results));
   expectDoc('docs/BENCHMARKS.md', page);
+});
+
+test('the tables of README.md are rendered from docs/bench/results.json (npm run docs)', () => {
+  const page = renderReadme(readDoc('README.md'), results);
+  expect(page).toContain(`Measured on ${results.run.date}`);
+  expectDoc('README.md', page);
 });
 
 test('the plots are rendered from docs/bench/results.json (npm run docs)', () => {

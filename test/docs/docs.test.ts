@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defaultText } from '../../src/config/fields/defaults.js';
-import { FIELDS } from '../../src/config/fields/entry-fields.js';
+import { FIELD_GROUPS, FIELDS } from '../../src/config/fields/entry-fields.js';
 import { SETTINGS } from '../../src/config/fields/settings.js';
 import { ERROR_CODES } from '../../src/ipc/jsonrpc/rpc-error.js';
 import { METHODS } from '../../src/ipc/server/fleet-methods.js';
@@ -10,6 +10,7 @@ import { mermaid } from '../../src/machines/chart.js';
 import { keeperMachine } from '../../src/machines/keeper.js';
 import { serverMachine } from '../../src/machines/server.js';
 import { transientMachine } from '../../src/machines/transient.js';
+import { loadGlobal } from '../config/support.js';
 import { expectRegion, hasDoc, readDoc as read, markdownTable as table } from '../support/docs.js';
 import { ROOT } from '../support/run.js';
 
@@ -24,22 +25,25 @@ function pages(): string[] {
 
 const fence = (text: string) => `\`\`\`mermaid\n${text}\n\`\`\``;
 
+/** A title, and the table of the group's fields. */
+function fieldsOfGroup([group, title]: [string, string]): string {
+  const fields = Object.entries(FIELDS).filter(([, field]) => field.group === group);
+  const rows = fields.map(([name, field]) => [
+    `\`${name}\``,
+    field.for.length === 4 ? 'all' : field.for.join(' '),
+    defaultText(field.default),
+    field.about,
+  ]);
+  return `**${title}**\n\n${table(['field', 'for', 'default', 'what it is'], rows)}`;
+}
+
 const REGIONS: Record<string, { file: string; text(): string }> = {
   'server chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(serverMachine)) },
   'keeper chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(keeperMachine)) },
   'transient chart': { file: 'docs/ARCHITECTURE.md', text: () => fence(mermaid(transientMachine)) },
   fields: {
     file: 'docs/CONFIG.md',
-    text: () =>
-      table(
-        ['field', 'for', 'default', 'what it is'],
-        Object.entries(FIELDS).map(([name, field]) => [
-          `\`${name}\``,
-          field.for.length === 4 ? 'all' : field.for.join(' '),
-          defaultText(field.default),
-          field.about,
-        ]),
-      ),
+    text: () => Object.entries(FIELD_GROUPS).map(fieldsOfGroup).join('\n\n'),
   },
   settings: {
     file: 'docs/CONFIG.md',
@@ -82,6 +86,17 @@ describe('the docs', () => {
         ?.match(/^\| (?!attack).*\|$/gm) ?? [];
     expect(protections.length).toBeGreaterThan(20);
     expect(protections.filter((line) => !line.includes('.test.ts'))).toEqual([]);
+  });
+
+  it('the entries on top of CONFIG.md are a config without a mistake or a warning', async () => {
+    const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(read('docs/CONFIG.md')) ?? [];
+    const env = { GITHUB_TOKEN: 'a', DOCS_TOKEN: 'b' };
+    const { servers, warnings } = await loadGlobal(yaml, { env });
+    expect(servers.map(({ name, transport }) => [name, transport])).toEqual([
+      ['github', 'stdio'],
+      ['docs', 'http'],
+    ]);
+    expect(warnings).toEqual([]);
   });
 
   it('every method of the socket is described, with an example that is JSON', () => {

@@ -44,6 +44,30 @@ test('texts name the actor', () => {
   expect(found).toEqual([]);
 });
 
+/** Prose is British. Names of code and of protocols keep their spelling, in code spans; OAuth has authorization servers, HTTP a header. */
+const AMERICAN =
+  /\b\w*(?:authoriz|normaliz|serializ|recogniz|optimiz|organiz|summariz|minimiz|synchroniz|analyz|behavior|favor|honor|neighbor|color|canceled)\w*/i;
+const NAMES = /`[^`]*`|\]\([^)]*\)|\S*[/@]\S*|\b[A-Z_]{4,}\b|authorization servers?|\bAuthorization\b/g;
+
+/** The lines of a page outside of its code blocks, or the comments of a source, without names. */
+function proseOf(file: string): string[] {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const lines = file.endsWith('.md')
+    ? text.replace(/^```.*?^```/gms, (block) => block.replace(/[^\n]/g, '')).split('\n')
+    : text.split('\n').map((line) => /^\s*(?:\/\*\*|\*|\/\/) (.*)/.exec(line)?.[1] ?? '');
+  return lines.map((line) => line.replace(NAMES, ''));
+}
+
+test('prose is spelled the British way', () => {
+  const found = FILES.flatMap((file) =>
+    proseOf(file).flatMap((line, index) => {
+      const word = AMERICAN.exec(line)?.[0];
+      return word === undefined ? [] : [`${file}:${index + 1}: ${word}`];
+    }),
+  );
+  expect(found).toEqual([]);
+});
+
 /** Machines import no code. A name there is of the fallback of a start timeout that the link reports first. */
 const UNQUOTED = /^src\/machines\//;
 

@@ -18,8 +18,21 @@ import {
 import type { Transport } from './spec.js';
 import { TRANSPORT_NAMES } from './transports.js';
 
-/** A field of an entry: its transports, its shape, and its description and default for editors and docs. */
+/** What fields are for, in the order of docs/CONFIG.md. */
+export const FIELD_GROUPS = {
+  entry: 'Name and kind',
+  runs: 'What runs, or where it is',
+  processes: 'Processes',
+  restarts: 'Restarts and health',
+  times: 'Times',
+  lists: 'Lists',
+  limits: 'Limits',
+} as const;
+type FieldGroup = keyof typeof FIELD_GROUPS;
+
+/** A field of an entry: its group, its transports, its shape, and its description and default for editors and docs. */
 export interface Field {
+  group: FieldGroup;
   for: readonly Transport[];
   shape: z.ZodMiniType;
   about: string;
@@ -47,36 +60,42 @@ const MAX_BYTES = 2 ** 31 - 1;
 
 export const FIELDS = {
   name: {
+    group: 'entry',
     for: ALL,
     shape: text(),
     about: 'Name of the server. It must be unique in its file and hold no control characters.',
     default: 'required',
   },
   description: {
+    group: 'entry',
     for: ALL,
     shape: z.string({ error: 'a text' }),
     about: 'What the server is for. A missing description is a warning.',
     default: 'none',
   },
   type: {
+    group: 'entry',
     for: ALL,
     shape: choice('mcp'),
     about: 'Always mcp. It is required in agent.yaml, where other programs have entries too.',
     default: 'none',
   },
   server: {
+    group: 'entry',
     for: ALL,
     shape: text(),
     about: 'Identifier of the package or service.',
     default: 'required',
   },
   transport: {
+    group: 'entry',
     for: ALL,
     shape: transport,
     about: 'How toolherd connects to the server: stdio, sse, websocket or http.',
     default: 'stdio',
   },
   command: {
+    group: 'runs',
     for: STDIO,
     shape: text(),
     about:
@@ -84,134 +103,162 @@ export const FIELDS = {
     default: 'required',
   },
   args: {
+    group: 'runs',
     for: STDIO,
     shape: texts(),
     about: 'Arguments of the command. A path that begins with ./ is relative to the folder of the file.',
     default: '[]',
   },
   env: {
+    group: 'runs',
     for: ALL,
     shape: pairs(),
     about: 'Environment variables of the server. Values may hold ${VAR}.',
     default: '{}',
   },
   envFile: {
+    group: 'runs',
     for: ALL,
     shape: text(),
     about: 'Path of a .env file inside the folder of the file. env overrides its values.',
     default: 'none',
   },
-  env_file: { for: ALL, shape: text(), about: 'Another name of envFile.', default: 'none' },
+  env_file: { group: 'runs', for: ALL, shape: text(), about: 'Another name of envFile.', default: 'none' },
   encoding: {
+    group: 'runs',
     for: STDIO,
     shape: text(),
     about: "Encoding of the server's stdin and stdout, as a WHATWG label.",
     default: 'utf-8',
   },
   cwd: {
+    group: 'runs',
     for: STDIO,
     shape: text(),
     about: 'Working directory of the server.',
     default: 'the folder of the file',
   },
   url: {
+    group: 'runs',
     for: REMOTE,
     shape: text(),
     about: 'Address of the server: https, or http on localhost; wss or ws for websocket.',
     default: 'required',
   },
-  headers: { for: REMOTE, shape: pairs(), about: 'HTTP headers. Values may hold ${VAR}.', default: '{}' },
+  headers: {
+    group: 'runs',
+    for: REMOTE,
+    shape: pairs(),
+    about: 'HTTP headers. Values may hold ${VAR}.',
+    default: '{}',
+  },
   timeout: {
+    group: 'times',
     for: REMOTE,
     shape: seconds(),
     about: 'Seconds for connection and handshake.',
     default: 30,
   },
   start_timeout: {
+    group: 'times',
     for: STDIO,
     shape: seconds(),
     about: 'Seconds from the start of the process to the end of the handshake.',
     default: 120,
   },
   sse_read_timeout: {
+    group: 'times',
     for: ['sse', 'http'],
     shape: seconds(),
     about: 'Seconds without an event after which an event stream counts as lost.',
     default: 300,
   },
   terminate_on_close: {
+    group: 'runs',
     for: ['http'],
     shape: flag(),
     about: 'Whether toolherd sends DELETE for the session when it closes the connection.',
     default: true,
   },
   config: {
+    group: 'runs',
     for: ALL,
     shape: anyMap(),
     about: 'Settings that are passed to the server. Its allowed_directories also become MCP roots.',
     default: 'none',
   },
   roots: {
+    group: 'runs',
     for: ALL,
     shape: names(),
     about: 'Folders or file URIs that the server gets as MCP roots.',
     default: '[]',
   },
   load_tools: {
+    group: 'lists',
     for: ALL,
     shape: flag(),
     about: 'Whether toolherd reads the list of tools.',
     default: true,
   },
   load_prompts: {
+    group: 'lists',
     for: ALL,
     shape: flag(),
     about: 'Whether toolherd reads the list of prompts.',
     default: true,
   },
   request_timeout: {
+    group: 'times',
     for: ALL,
     shape: whole(1, 2_147_483, ' of seconds'),
     about: 'Seconds that a call may take without progress.',
     default: 60,
   },
   max_timeout: {
+    group: 'times',
     for: ALL,
     shape: seconds(),
     about: 'Seconds that a call may take in total, progress or not.',
     default: 600,
   },
   registry_name: {
+    group: 'entry',
     for: ALL,
     shape: text().check(z.regex(REGISTRY_NAME, { error: 'a registry name such as io.github.user/server' })),
     about: 'Full name of the server in the registry. toolherd add writes it.',
     default: 'none',
   },
   lifecycle: {
+    group: 'processes',
     for: STDIO,
     shape: choice('singleton', 'transient'),
     about: 'singleton: one process for all calls. transient: one process for each call.',
     default: 'singleton',
   },
   spares: {
+    group: 'processes',
     for: STDIO,
     shape: whole(0, 64),
     about: 'Processes of a transient server that are started in advance.',
     default: 0,
   },
   sharing: {
+    group: 'processes',
     for: ALL,
     shape: choice('shared', 'per-agent'),
     about: 'shared: all agents use the same process. per-agent: each agent has its own.',
     default: 'shared',
   },
   replicas: {
+    group: 'processes',
     for: ALL,
     shape: whole(1, 64),
     about: 'Number of processes that share the calls.',
     default: 1,
   },
   start: {
+    group: 'processes',
     for: ALL,
     shape: choice('lazy', 'eager'),
     about:
@@ -219,30 +266,35 @@ export const FIELDS = {
     default: 'lazy',
   },
   idle_timeout: {
+    group: 'processes',
     for: ALL,
     shape: secondsOrOff(),
     about: 'Seconds without a call after which toolherd stops the server; 0 means never.',
     default: 0,
   },
   restart: {
+    group: 'restarts',
     for: ALL,
     shape: choice('on-failure', 'always', 'never'),
     about: 'When toolherd restarts a server that ended: on-failure, always or never.',
     default: 'on-failure',
   },
   max_restarts: {
+    group: 'restarts',
     for: ALL,
     shape: whole(0, 1000),
     about: 'Restarts within restart_window after which the server is quarantined.',
     default: { value: 5, shown: '5 (no limit for remote servers)' },
   },
   restart_window: {
+    group: 'restarts',
     for: ALL,
     shape: seconds(),
     about: 'Seconds in which max_restarts are counted.',
     default: 60,
   },
   backoff: {
+    group: 'restarts',
     for: ALL,
     shape: map({
       min: optional(seconds()),
@@ -255,12 +307,14 @@ export const FIELDS = {
     default: { min: 0.5, max: 30, factor: 2, jitter: 0.2 },
   },
   healthy_after: {
+    group: 'restarts',
     for: ALL,
     shape: seconds(),
     about: 'Seconds of uptime after which the server counts as healthy and the backoff starts again.',
     default: 30,
   },
   stop: {
+    group: 'processes',
     for: STDIO,
     shape: map({ close: optional(secondsOrOff()), term: optional(secondsOrOff()) }),
     about:
@@ -268,60 +322,70 @@ export const FIELDS = {
     default: { close: 2, term: 5 },
   },
   ping: {
+    group: 'restarts',
     for: ALL,
     shape: map({ interval: optional(secondsOrOff()), timeout: optional(secondsOrOff()) }),
     about: 'Health check: seconds between two pings, and seconds for the answer; 0 turns either off.',
     default: { interval: 15, timeout: 10 },
   },
   tools: {
+    group: 'lists',
     for: ALL,
     shape: map({ allow: optional(names()), deny: optional(names()) }),
     about: 'Glob patterns of tool names. Agents see tools that match allow and do not match deny.',
     default: { allow: ['*'], deny: [] },
   },
   max_message_bytes: {
+    group: 'limits',
     for: ALL,
     shape: whole(1024, MAX_BYTES, BYTES),
     about: 'Largest message of the server in bytes.',
     default: { value: 64 * 1024 * 1024, shown: '64 MiB' },
   },
   max_in_flight: {
+    group: 'limits',
     for: ALL,
     shape: whole(1, 10_000),
     about: 'Calls that the server handles at once. Further calls wait.',
     default: 256,
   },
   max_rss: {
+    group: 'limits',
     for: STDIO,
     shape: whole(1, Number.MAX_SAFE_INTEGER, BYTES),
     about: 'Bytes of memory of the process group above which toolherd restarts the server.',
     default: { value: 0, shown: 'no limit' },
   },
   result_limit: {
+    group: 'limits',
     for: ALL,
     shape: whole(1, MAX_BYTES),
     about: 'Characters of text in a result for an agent. Longer text is saved to a file and linked.',
     default: { value: 0, shown: 'no limit' },
   },
   plugin_dir: {
+    group: 'runs',
     for: STDIO,
     shape: text(),
     about: 'Folder with a plugin.json or server.json that says what to run.',
     default: 'none',
   },
   runtime_hint: {
+    group: 'runs',
     for: STDIO,
     shape: choice(...RUNTIMES),
     about: 'Runtime to choose when the manifest has packages for several.',
     default: 'none',
   },
   manifest: {
+    group: 'runs',
     for: STDIO,
     shape: text(),
     about: 'File name of the manifest in plugin_dir.',
     default: 'plugin.json or server.json',
   },
   enabled: {
+    group: 'entry',
     for: ALL,
     shape: flag(),
     about: 'false keeps the entry in the file without using it.',
