@@ -1,22 +1,40 @@
 import { createServer as createHttp } from 'node:http';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CallParams, ToolResult, WireError } from '../../src/fleet/fleet.js';
+import { ERROR_CODES } from '../../src/ipc/jsonrpc/rpc-error.js';
+import { connectSocket } from '../../src/ipc/socket/connect-socket.js';
 import { command, config, type Entry, fixturePath, server } from '../faults/config.js';
 import { expectRegion, markdownTable } from '../support/docs.js';
+import { makeFolder } from '../support/folder.js';
 import { type Herd, startHerd, until } from '../support/herd.js';
+import { describedTypes, typeRows, typesInSource, UNTYPED, untypedClasses } from './error-types.js';
 
 /** One way in which a call can go wrong. */
 interface Situation {
   when: string;
   type: string;
   /** What has to be done before the call that fails, or in the middle of it. */
-  run(herd: Herd): Promise<ToolResult>;
+  run(herd: Herd): Promise<Pick<ToolResult, 'success' | 'error'>>;
 }
 
 const call = (of: string, tool: string, more: Partial<CallParams> = {}) => ({
   run: ({ fleet }: Herd) => fleet.call({ server: of, tool, ...more }),
 });
+
+/** A method other than `fleet/call` fails with a JSON-RPC error, which the library throws. */
+const failure = (request: Promise<unknown>) =>
+  request.then(
+    () => ({ success: true, error: null }),
+    (error: WireError) => ({ success: false, error }),
+  );
+
+const AGENT =
+  'tools:\n  - {name: notes, description: d, type: mcp, server: notes, command: npx, args: [-y, notes-server]}\n';
+
+/** In a temporary folder. */
+const AGENT_FILE = /\/[^\s']*\/agent\.yaml/g;
 
 const SITUATIONS: readonly Situation[] = [
   { when: 'the command does not exist', type: 'ServerUnavailableError', ...call('missing', 'any') },
@@ -100,6 +118,37 @@ const SITUATIONS: readonly Situation[] = [
     ...call('unset', 'any'),
   },
   {
+    when: 'it requires an authorisation',
+    type: 'AuthRequiredError',
+    ...call('locked', 'any'),
+  },
+  {
+    when: 'no prompt has this name (`fleet/prompt`)',
+    type: 'MCPPromptNotFoundError',
+    async run({ fleet }) {
+      await fleet.prompts('offers');
+      return failure(fleet.prompt({ server: 'offers', name: 'gret' }));
+    },
+  },
+  {
+    when: 'no resource has this URI (`fleet/resource`)',
+    type: 'MCPResourceNotFoundError',
+    run: ({ fleet }) => failure(fleet.resource({ server: 'offers', uri: 'image://line' })),
+  },
+  {
+    when: 'the agent.yaml of the connection is not allowed (`fleet/hello`)',
+    type: 'TrustRequiredError',
+    async run() {
+      // the config of the others allows every file
+      const { home } = await startHerd('version: "1.0"\n');
+      const peer = await connectSocket({ path: home.socket });
+      const agent = join(makeFolder({ 'agent.yaml': AGENT }), 'agent.yaml');
+      const refused = await failure(peer.request('fleet/hello', { agent }));
+      peer.end();
+      return refused;
+    },
+  },
+  {
     when: 'its caller cancels it',
     type: 'CancelledError',
     async run({ fleet, status }) {
@@ -112,13 +161,14 @@ const SITUATIONS: readonly Situation[] = [
   },
 ];
 
-/** A port without a listener, and one with another program. */
+/** A port without a listener, one with another program, and one that refuses every request. */
 interface Ports {
   closed: number;
   wrong: number;
+  locked: number;
 }
 
-function entries({ closed, wrong }: Ports): Entry[] {
+function entries({ closed, wrong, locked }: Ports): Entry[] {
   const remote = { description: 'd', server: 'r', transport: 'http' };
   return [
     command('missing', 'no-such-command', []),
@@ -142,6 +192,8 @@ function entries({ closed, wrong }: Ports): Entry[] {
     server('off', 'good.mjs', { enabled: false }),
     server('unset', 'good.mjs', { env: { TOKEN: `\${HANDBOOK_TOKEN}` } }),
     server('idle', 'good.mjs'),
+    server('offers', '../fixtures/offers.mjs'),
+    { name: 'locked', ...remote, url: `http://127.0.0.1:${locked}/mcp` },
   ];
 }
 
@@ -154,9 +206,9 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-/** A port at which a web server listens, which has no such page. */
-async function wrongPort(): Promise<number> {
-  const server = createHttp((_request, response) => response.writeHead(404).end('Not Found'));
+/** A port at which a web server listens that gives every request this status. */
+async function portOf(status: number, text: string): Promise<number> {
+  const server = createHttp((_request, response) => response.writeHead(status).end(text));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -166,7 +218,7 @@ async function wrongPort(): Promise<number> {
 }
 
 /** What differs from one machine and one run to the next is taken out. */
-function settle(text: string | undefined, herd: Herd, { closed, wrong }: Ports): string {
+function settle(text: string | undefined, herd: Herd, { closed, wrong, locked }: Ports): string {
   return (text ?? '')
     .replaceAll(herd.home.folder, '~')
     .replace(/PATH is \S+/, 'PATH is /usr/bin:…')
@@ -174,18 +226,24 @@ function settle(text: string | undefined, herd: Herd, { closed, wrong }: Ports):
     .replaceAll(`${fixturePath('')}/`, '~/')
     .replaceAll(String(closed), 'PORT')
     .replaceAll(String(wrong), 'PORT')
+    .replaceAll(String(locked), 'PORT')
     .replace(/config\.yaml:\d+:\d+/, 'config.yaml:9:21')
     .replace(/the next try is in 1\d\.\d s/, 'the next try is in 14.9 s')
     .replace(/the next try is in (300|299)\.\d s/, 'the next try is in 299.9 s')
     .replace(/or with a call in ([0-4]\.\d|5\.0) s/, 'or with a call in 4.9 s')
     .replace(/or with a call in ([5-9]\.\d|10\.0) s/, 'or with a call in 9.9 s')
     .replace(/the reply to tools\/call has \d+ bytes/, 'the reply to tools/call has 50069 bytes')
+    .replaceAll(AGENT_FILE, '~/agent.yaml')
     .replaceAll('|', '\\|')
     .replaceAll('\n', ' ');
 }
 
-test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: every error type occurs in a real daemon, with a message, a reason and a fix', async () => {
-  const ports = { closed: await closedPort(), wrong: await wrongPort() };
+test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: every call that fails in a real daemon says what happened, why and how to fix it', async () => {
+  const ports = {
+    closed: await closedPort(),
+    wrong: await portOf(404, 'Not Found'),
+    locked: await portOf(401, 'Unauthorized'),
+  };
   const herd = await startHerd(config(entries(ports)));
   // a list that is known is what a near miss is found in
   await herd.fleet.tools('good');
@@ -206,3 +264,17 @@ test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: every error type occu
     markdownTable(['when', 'type', 'what happened', 'why', 'what to do', 'retryable', 'sent'], rows),
   );
 }, 60_000);
+
+test('every type of error in src has its meaning, JSON-RPC code and exit status in ERRORS.md (npm run docs)', () => {
+  expect(describedTypes()).toEqual(typesInSource());
+  const head = ['type', 'meaning', 'code', 'exit status'];
+  expectRegion('docs/ERRORS.md', 'error types', markdownTable(head, typeRows()));
+});
+
+test('every class of errors in src has a type, or no user sees it', () => {
+  expect(untypedClasses()).toEqual(UNTYPED);
+});
+
+test('every JSON-RPC code of toolherd belongs to a type that ERRORS.md describes', () => {
+  expect(Object.keys(ERROR_CODES).filter((type) => !describedTypes().includes(type))).toEqual([]);
+});

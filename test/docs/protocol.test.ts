@@ -1,10 +1,13 @@
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { connectSocket } from '../../src/ipc/socket/connect-socket.js';
+import { expectRegion, readDoc } from '../support/docs.js';
 import { makeFolder } from '../support/folder.js';
 import { startHerd } from '../support/herd.js';
+import { answerText, SHOWN } from './answers.js';
 
+const FILE = 'docs/PROTOCOL.md';
 const FIXTURE = join(import.meta.dirname, '..', 'fixtures', 'offers.mjs');
 const CONFIG = `version: "1.0"
 security: {allowed_commands: ["${process.execPath}"]}
@@ -12,20 +15,24 @@ mcp_servers:
   - {name: echo, description: d, server: echo, command: "${process.execPath}", args: ["${FIXTURE}"]}
 `;
 
-it('every example of docs/PROTOCOL.md works as it is written', async () => {
+it('every example of docs/PROTOCOL.md works, and gets the answer that it shows (npm run docs)', async () => {
   // the server that is registered is started: what would be downloaded for it is not
   const programs = makeFolder({ npx: '#!/bin/sh\nexec cat >/dev/null\n' });
   chmodSync(join(programs, 'npx'), 0o755);
   const environment = { PATH: `${programs}:${process.env.PATH}` };
   const { home } = await startHerd(CONFIG, { environment });
   const peer = await connectSocket({ path: home.socket });
-  const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'PROTOCOL.md'), 'utf8');
-  const examples = [...text.matchAll(/^### (fleet\/\w+)\n[\s\S]*?```json\n([\s\S]*?)\n```/gm)];
+  const examples = [...readDoc(FILE).matchAll(/^### (fleet\/\w+)\n[\s\S]*?```json\n([\s\S]*?)\n```/gm)];
   expect(examples.length).toBeGreaterThan(10);
   for (const [, method = '', params = ''] of examples) {
     const result = (await peer.request(method, JSON.parse(params))) as Record<string, unknown>;
-    if (method === 'fleet/call')
+    const shown = SHOWN[method]?.(result);
+    if (shown !== undefined) expectRegion(FILE, `answer of ${method}`, answerText(shown, home, FIXTURE));
+    if (method === 'fleet/call') {
       expect(result).toMatchObject({ success: true, content: [{ type: 'text', text: 'hi' }] });
+      const failed = await peer.request(method, { server: 'echo', tool: 'ehco' });
+      expectRegion(FILE, 'answer of a failed call', answerText(failed, home, FIXTURE));
+    }
     if (method === 'fleet/call_many' || method === 'fleet/broadcast')
       expect(result.results).toMatchObject([{ success: true, content: [{ type: 'text', text: 'hi' }] }]);
     if (method === 'fleet/status') expect(result.servers).toHaveLength(1);

@@ -15,3 +15,6 @@ export function measured(text: string): void {
 export const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
 /** Whole milliseconds. */
 export const millis = (ms: number) => `${Math.round(ms)} ms`;
+/** How often each kind was seen: `400: 10,355, 404: 1,528`. */
+export const counts = (seen: ReadonlyMap<unknown, number>) =>
+  [...seen].map(([kind, count]) => `${kind}: ${count.toLocaleString('en-US')}`).join(', ');

@@ -28,8 +28,14 @@ export function resultOf(tests, measures, about) {
   return { about, tests: tests.filter(({ name }) => idsIn(name).length > 0), measures };
 }
 
-/** @param {Record<string, Result>} results by test file */
+/**
+ * The circumstances of most files stand above the table, and those of the rows that differ.
+ * @param {Record<string, Result>} results by test file
+ */
 export function table(results) {
+  const common = mostCommon(Object.values(results).map(({ about }) => about));
+  /** @type {string[]} */
+  const differing = [];
   const rows = ROWS.map(({ id, fault, must }) => {
     const cited = Object.entries(results).flatMap(([file, { about, tests, measures }]) => {
       const own = tests.filter(({ name }) => idsIn(name).includes(id));
@@ -37,13 +43,19 @@ export function table(results) {
     });
     const tests = cited.flatMap((one) => one.tests);
     const measures = cited.flatMap((one) => one.measures);
-    return [id, fault, must, shown(measures), verdict(tests), names(cited), abouts(cited)];
+    const others = otherAbouts(cited, common);
+    if (others !== '') differing.push(`${id}: ${others}`);
+    return [id, fault, must, shown(measures), verdict(tests), names(cited)];
   });
-  const head = ['row', 'fault', 'must', 'measured', 'tests', '`npm run faults --` …', 'when'];
-  return markdownTable(
-    head,
-    rows.map((cells) => cells.map(cell)),
-  );
+  const head = ['row', 'fault', 'must', 'measured', 'tests', '`npm run faults --` …'];
+  const cells = rows.map((row) => row.map(cell));
+  return `Measured: ${[common, ...differing].join('. ')}.\n\n${markdownTable(head, cells)}`;
+}
+
+/** @param {string[]} texts */
+function mostCommon(texts) {
+  const count = (/** @type {string} */ text) => texts.filter((one) => one === text).length;
+  return [...new Set(texts)].sort((a, b) => count(b) - count(a))[0] ?? '';
 }
 
 /**
@@ -71,7 +83,14 @@ function shown(texts) {
  * @param {Cited[]} cited
  */
 const names = (cited) => [...new Set(cited.map(({ file }) => basename(file, '.test.ts')))].join(' ');
-/** @param {Cited[]} cited */
-const abouts = (cited) => [...new Set(cited.map(({ about }) => about))].sort().join('; ');
+/**
+ * All circumstances of a row, if they are not only the common ones.
+ * @param {Cited[]} cited
+ * @param {string} common
+ */
+function otherAbouts(cited, common) {
+  const abouts = [...new Set(cited.map(({ about }) => about))].sort();
+  return abouts.every((about) => about === common) ? '' : abouts.join('; ');
+}
 /** @param {string} text */
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();

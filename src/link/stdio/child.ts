@@ -62,7 +62,7 @@ export function spawnChild(options: ChildOptions, on: ChildEvents): Child | unde
   return { pid, stdin, release: () => release(stdout, stderr) };
 }
 
-/** Node throws some errors and reports others as an event. Without execa, which takes as long as the start itself. */
+/** Node throws some errors and reports others as an event. Without execa: the daemon would load it at every start. */
 function start({ command, args, cwd, env }: ChildOptions): ChildProcessWithoutNullStreams | Error {
   // at the limit of open files Node leaks the pipes of a child that it cannot start, so it is not tried
   const shortage = spawnShortage();

@@ -20,8 +20,8 @@ export function loanOf({ buffer }: Buffer): Loan | undefined {
 
 /**
  * Memory for the pieces of long lines, reused: a large message leaves as much garbage as it is long, and the garbage
- * collector runs late (the next message is allocated beside it) or often (it took a fifth of the time of a stream of
- * large messages). Blocks that stay idle are freed.
+ * collector runs late (the next message is allocated beside it) or often. docs/PERFORMANCE.md has the memory and the CPU
+ * time that the pool saves. Blocks that stay idle are freed.
  *
  * The holder that releases a block must be its last reader: `RawJson` throws when it is read after that. A block that is
  * never released is left to the garbage collector.
