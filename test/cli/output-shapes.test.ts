@@ -99,7 +99,7 @@ function stage() {
 }
 
 describe('the output of the commands', () => {
-  it('for people equals golden/, except numbers', async () => {
+  it('texts for people equal golden/, except numbers', async () => {
     const { run, normal } = stage();
     let text = '';
     for (const args of COMMAND_LINES) {
@@ -111,7 +111,7 @@ describe('the output of the commands', () => {
     await expect(text).toMatchFileSnapshot('golden/commands.txt');
   }, 60_000);
 
-  it('for scripts follows the schema of each command, and a failure the schema of failures', async () => {
+  it('JSON for scripts follows the schema of each command, and a failure the schema of failures', async () => {
     const { run } = stage();
     const ajv = new Ajv2020({ allErrors: true });
     const seen = new Set<string>(['events']);

@@ -238,7 +238,7 @@ describe('a failing server', () => {
     expect((await run('logs', 'goood')).stderr).toMatch(/^nothing was logged about 'goood'\./);
   });
 
-  it('and --timeout ends each command that waits for it: exit 124', async () => {
+  it('--timeout ends each command that waits for a failing server: exit 124', async () => {
     const home = makeHome(config([server('silent', 'silent.mjs')]));
     await home.start();
     const run = (...args: string[]) =>

@@ -249,7 +249,7 @@ describe('source documents and the plugin manifest', () => {
     expect(loaded.redactor.redact('token ghp_xxx... here')).toBe('token [redacted:GITHUB_TOKEN] here');
   });
 
-  it('without the required variable the load fails and names it', async () => {
+  it('the load fails without the required variable, and names it', async () => {
     const folder = makeFolder({ 'github/plugin.json': PLUGIN_MANIFEST });
     const text = PLUGIN_SOURCE.replace('/opt/mcp-plugins/github', join(folder, 'github')).replace(
       /,\s*"mcp_env_vars": \{[^}]*\}/,

@@ -110,7 +110,7 @@ describe('an agent file that cannot be read', () => {
     agents.close();
   });
 
-  it('and returns within the grace keeps its servers, and has a full grace the next time', async () => {
+  it('an agent file that returns within the grace keeps its servers, and has a full grace the next time', async () => {
     const { world, source, agents, open } = await start();
     const file = join(dirname(source.file), 'agent.yaml');
     await open('a');

@@ -47,13 +47,13 @@ async function stage(limit: number, isPublic = false) {
 
 const REQUEST = '{"jsonrpc":"2.0","id":"a","method":"fleet/status"}\n';
 
-test('P14: with room every connection is accepted, and nothing is logged', async () => {
+test('P14: every connection is accepted while there is room, and nothing is logged', async () => {
   const { state, hears } = await stage(100_000);
   expect(await hears(REQUEST)).toBe('welcome');
   expect(state).toMatchObject({ entered: 1, warnings: [] });
 });
 
-test('P14: without room each request gets an error with a fix, also in a batch, and a notification gets none', async () => {
+test('P14: each request gets an error with a fix if there is no room, also in a batch; a notification gets none', async () => {
   const { state, hears } = await stage(1);
   const answer = JSON.parse(await hears(`{"jsonrpc":"2.0","method":"note"}\n${REQUEST}`));
   expect(answer).toMatchObject({
@@ -73,7 +73,7 @@ test('P14: without room each request gets an error with a fix, also in a batch, 
   expect(state.warnings).toHaveLength(1);
 });
 
-test('P14: without room a silent or large client is closed soon, and only a few are read at once', async () => {
+test('P14: a silent or large client is closed soon if there is no room, and only a few are read at once', async () => {
   const { open, hears } = await stage(1);
   const silent = [open(), open(), open(), open()];
   await Promise.all(silent.map((guest) => once(guest, 'connect')));

@@ -184,7 +184,7 @@ function settle(text: string | undefined, herd: Herd, { closed, wrong }: Ports):
     .replaceAll('\n', ' ');
 }
 
-test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: every error type occurs in a real daemon, with a message, a reason and a fix', async () => {
+test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: every error type occurs, with message, reason and fix', async () => {
   const ports = { closed: await closedPort(), wrong: await wrongPort() };
   const herd = await startHerd(config(entries(ports)));
   // a list that is known is what a near miss is found in

@@ -112,7 +112,7 @@ function filesOf({ folder }: Home): string[] {
   );
 }
 
-it('X1 SC-005: secrets of env, envFile, headers, variables and config are in no log, error, status, event, metric, file, process list or output', async () => {
+it('X1 SC-005: no secret of a config is in a log, error, status, event, metric, file, process list or output', async () => {
   const herd = await stage();
   const { home, fleet, daemon } = herd;
   const seen = new Map<string, string>();

@@ -70,7 +70,7 @@ const WAYS: { name: string; calls: number; start(herd: Herd): ChildProcess }[] =
 
 describe('S9: a client that dies during a call', () => {
   it.each(WAYS)(
-    'by $name: its calls are cancelled at the server at once, and its connection is closed',
+    'a call by $name is cancelled at the server at once, and the connection of its client is closed',
     async ({ name, start, calls }) => {
       const herd = await stage();
       await herd.fleet.start({ all: true }, true);

@@ -57,7 +57,7 @@ describe('U4: a server that sends replies without a request', () => {
     ]);
   });
 
-  it('in a flood fills no log and delays no call', async () => {
+  it('a flood of replies fills no log and delays no call', async () => {
     const { say, strays, status } = await stage();
     expect(await say('it', 'flood', { times: 20_000 })).toBe('dry');
     expect(await say('it', 'twice')).toBe('first');

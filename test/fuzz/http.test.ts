@@ -143,7 +143,7 @@ const AMBIGUOUS: [what: string, headers: string[], body?: string][] = [
 
 describe('L3: any HTTP input', () => {
   it(
-    'on the socket is answered and ends, without a fault of toolherd',
+    'input on the socket is answered and ends, without a fault of toolherd',
     async () => {
       const { home, session, expectWell, status } = await stage();
       const seen = new Map<number, number>();
@@ -169,7 +169,7 @@ describe('L3: any HTTP input', () => {
   );
 
   it(
-    'on a port without the token reaches no server',
+    'input on a port without the token reaches no server',
     async () => {
       const { home, session, port, expectWell, status } = await stage();
       const { calls } = await status('good');

@@ -49,7 +49,7 @@ describe('the logs', () => {
     }
   });
 
-  test('below their level nothing is written', () => {
+  test('nothing below their level is written', () => {
     const { folder, logs } = stage('error');
     logs.daemon.info('hello');
     expect(readdirSync(folder)).toEqual([]);
@@ -61,7 +61,7 @@ describe('the logs', () => {
     expect(readFileSync(join(folder, 'servers/srv.log'), 'utf8') + echoed.join()).not.toContain('hunter2');
   });
 
-  test('for any server name the file stays in the folder, and no two servers share one', () => {
+  test('the file of any server name stays in the folder, and no two servers share one', () => {
     const { folder, logs, servers } = stage();
     const names = [
       'a',

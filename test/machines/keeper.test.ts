@@ -185,7 +185,7 @@ describe('after a failure', () => {
     expect(context().restarts).toBe(3);
   });
 
-  test('I3: simulated P-9: what dies after every handshake gets max_restarts restarts, then it is quarantined with the reason', () => {
+  test('I3: simulated P-9: what dies after every handshake gets max_restarts restarts, then quarantine with the reason', () => {
     const { state, context, order, pass, opens } = stage(() => crashing(100));
     order('start');
     pass(1_000_000);
@@ -287,7 +287,7 @@ describe('after a failure', () => {
     expect(state()).toBe('running.up');
   });
 
-  test('FR-023: the end of the hold is reported once, when the keeper is callable: a call that waited makes its try then', () => {
+  test('FR-023: the end of the hold is reported once, when the keeper is callable; a waiting call then makes its try', () => {
     const { keeper, state, order, pass, opens } = stage(() => wrong(), remote);
     const reported: string[] = [];
     keeper.on('hold.ended', () => {
@@ -339,7 +339,7 @@ describe('after a failure', () => {
     expect(keeper.getSnapshot().context.nextRetryAt).toBeLessThan(world.clock.now() + 30_001);
   });
 
-  test('with max_restarts a wrong entry is quarantined too, and with max_restarts 0 at once', () => {
+  test('max_restarts quarantines a wrong entry too, and max_restarts 0 at once', () => {
     const { state, context, order, pass, opens } = stage(() => wrong(), { ...exact, maxRestarts: 2 });
     order('start');
     pass(10_000_000);
@@ -485,7 +485,7 @@ describe('permits', () => {
     expect(state()).toBe('running.up');
   });
 
-  test('without a limit every start begins at once', () => {
+  test('every start begins at once if there is no limit', () => {
     const world = new SimulatedWorld({ script: () => healthy() });
     const machine = keeperMachine.provide({ actors: { server: world.server } });
     const keeper = createActor(machine, { clock: world.clock, input: keeperInput(world) }).start();

@@ -32,7 +32,7 @@ describe('before the handshake', () => {
     expect(world.processes).toEqual([]);
   });
 
-  test('I5: simulated P-12: a missing handshake fails at start_timeout, and the incarnation ends when the process is gone', () => {
+  test('I5: simulated P-12: no handshake is a failure at start_timeout, and ends the incarnation with its process', () => {
     const { world, connect, state, ending, orders } = stage();
     connect();
     world.clock.advance(times.startTimeoutMs - 1);

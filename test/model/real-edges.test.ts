@@ -155,7 +155,7 @@ const places: Record<string, Place> = {
 
 describe('layer 1, real processes: every edge of the keeper leads where it should', () => {
   test.each(Object.entries(places))(
-    'I1 I2 I4 I5 I6 I10: from %s',
+    'I1 I2 I4 I5 I6 I10: each edge from %s leads where it should',
     async (from, { way, options = {}, isQueued, then }) => {
       for (const [name, to] of Object.entries(then)) {
         const stage = new RealStage(options, (edge) => walked.add(edge));

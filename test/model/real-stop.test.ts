@@ -35,7 +35,7 @@ const ways: [state: string, way: StepName[], options?: StageOptions][] = [
 ];
 
 describe('layer 2, a real process that ignores EOF and TERM: stop always wins', () => {
-  test.each(ways)('P6 I2 I5 I7: from %s', async (state, way, options) => {
+  test.each(ways)('P6 I2 I5 I7: a stop from %s wins', async (state, way, options) => {
     const stage = new RealStage(stubborn(options), () => {});
     const giveBack = state === 'running.starting.queued' ? stage.permits.ask(() => {}) : () => {};
     for (const step of way) await steps[step](stage);

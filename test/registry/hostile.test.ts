@@ -15,7 +15,7 @@ function published(name: string, more: Record<string, unknown>): Published {
 }
 
 describe('a hostile answer of the registry', () => {
-  it('about another server is refused', async () => {
+  it('an answer about another server is refused', async () => {
     const { registry, run, agentFile } = await stage(simple('io.a/good'));
     const body = JSON.stringify({ server: simple('io.b/bad')[0]?.server });
     registry.faults.push({ status: 200, body });
@@ -27,7 +27,7 @@ describe('a hostile answer of the registry', () => {
     expect(existsSync(agentFile)).toBe(false);
   });
 
-  it('with a container that accesses the host gives a warning', async () => {
+  it('a container that accesses the host gives a warning', async () => {
     const image = {
       registryType: 'oci',
       identifier: 'images.example/i:1',
@@ -74,7 +74,7 @@ describe('a hostile answer of the registry', () => {
 });
 
 describe('a secret of the user', () => {
-  it('in the url of the registry is refused, and not shown', async () => {
+  it('a secret in the url of the registry is refused, and not shown', async () => {
     const { run, runWith, configFile, write } = await stage();
     const url = `https://me:${SECRET}@registry.example/v0.1`;
     const fromVariable = await runWith({ TOOLHERD_REGISTRY: url }, 'search');
@@ -88,7 +88,7 @@ describe('a secret of the user', () => {
     expect(await run('show', 'io.a/x@')).toMatchObject({ status: 2 });
   });
 
-  it('in a command or a url is not used as the name of the server, and list does not show it', async () => {
+  it('a secret in a command or a url is not used as the name of the server, and list does not show it', async () => {
     const { run, agentFile, read } = await stage();
     await run(
       'add',
@@ -120,7 +120,7 @@ describe('a secret of the user', () => {
     ]);
   });
 
-  it('in the file is not in the diff of add and remove', async () => {
+  it('a secret in the file is not in the diff of add and remove', async () => {
     const { run, agentFile, write } = await stage(simple('io.a/new'));
     write(
       agentFile,

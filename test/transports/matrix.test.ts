@@ -97,7 +97,7 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
     expect(names).toEqual(expect.arrayContaining((change as { added: string[] }).added));
   });
 
-  it('U6 FR-023 SC-006: a crash during a call is an error within a second, and the next call after its return is served', async () => {
+  it('U6 FR-023 SC-006: a crash during a call is an error within a second; the returned server serves the next call', async () => {
     const { call, status, crash, revive } = stage();
     await call(moves.call);
     const lost = call(moves.endless);

@@ -101,7 +101,7 @@ describe('a cancelled or timed out call counts as unanswered for questions, unti
     expect(a.heard(ELICITATION)).toEqual([]);
   });
 
-  it('with sharing: per-agent the process of another agent is not affected', async () => {
+  it('the process of another agent is not affected with sharing: per-agent', async () => {
     const { agent, hold } = await stage({ sharing: 'per-agent' });
     const [a, b] = [await agent(), await agent()];
     await hold(a);

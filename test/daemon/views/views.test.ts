@@ -26,7 +26,7 @@ describe('two agents with different files', () => {
     expect(foreign.error?.message).toMatch(/red__pid/);
   });
 
-  it('and entries of one name with other content have two servers: orders and events stay with their own', async () => {
+  it('agents whose entries share only a name have two servers: orders and events stay with their own', async () => {
     const world = await startWorld([shared('notes')]);
     const red = world.project('red', [shared('notes', 'good.mjs', { args: ['red'] })]);
     await red.allow();
@@ -120,7 +120,7 @@ describe('a per-agent server', () => {
     expect(Number(await b.pid('own'))).toBe(two);
   });
 
-  it('of an agent file: two connections with that file have one each, and share the other servers', async () => {
+  it('two connections with one agent file have a per-agent server each, and share the other servers', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('own', 'good.mjs', { sharing: 'per-agent' }), shared('rest')]);
     await red.allow();

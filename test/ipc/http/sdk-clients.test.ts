@@ -146,7 +146,7 @@ describe('the official client of both eras, over a port', () => {
     expect(JSON.parse(textOf(asked)).result.content.text).toBe('42');
   });
 
-  it('without a handshake it cancels a call at the server by closing the response', async () => {
+  it('the client without a handshake cancels a call at the server by closing the response', async () => {
     const herd = await start();
     const client = await connect(herd, 'auto');
     const controller = new AbortController();

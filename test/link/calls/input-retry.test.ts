@@ -32,7 +32,7 @@ describe('a call whose server asks for input', () => {
     expect(call.outcomes).toEqual([{ ok: true, result: { done: true } }]);
   });
 
-  it('I10: and a later call never share an id, after any number of retries', async () => {
+  it('I10: the call never shares an id with a later call, after any number of retries', async () => {
     const { send, asked, wants, settled, requests } = asking();
     wants(send('first').id);
     asked[0]?.answer({});

@@ -123,7 +123,7 @@ describe.each(['http', 'sse', 'websocket'] as const)('a question of a remote ser
   });
 });
 
-it('over HTTP a call whose connection was cut is unanswered too', async () => {
+it('a call over HTTP whose connection was cut is unanswered too', async () => {
   const { told, asked, send } = await stage('http');
   expect(await (await send('a', 'cut')).outcome).toMatchObject({ ok: false, error: { sent: true } });
   expect(await (await send('b', 'ask')).outcome).toMatchObject({ ok: true });
@@ -132,7 +132,7 @@ it('over HTTP a call whose connection was cut is unanswered too', async () => {
 });
 
 it.each(['big', 'streamed'])(
-  'over HTTP a call whose reply was too large (%s) is answered: the question of another agent’s call reaches that agent',
+  'a call over HTTP with a too large reply (%s) is answered: another agent’s question reaches that agent',
   async (name) => {
     const { told, asked, send } = await stage('http');
     const { outcome } = await send('a', name);

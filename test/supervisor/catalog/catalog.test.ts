@@ -303,7 +303,7 @@ describe('FR-016: a config that changes', () => {
     ]);
   });
 
-  test('a server with other arguments offers nothing until it was read, and its cached lists when the old arguments return', async () => {
+  test('a server with other arguments offers nothing until it was read, and its cached lists when they return', async () => {
     const { herd, names, events, world } = stage(tools('a', 'b'));
     await names();
     events.length = 0;

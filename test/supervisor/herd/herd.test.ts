@@ -43,7 +43,7 @@ describe('a call to the herd', () => {
     expect((await call()).metadata.incarnation).toBeNull();
   });
 
-  test('to an unknown or disabled server fails with an error that says so', async () => {
+  test('an unknown or disabled server fails it with an error that says so', async () => {
     const { herd, call } = stage([
       {},
       { name: 'off', enabled: false },
@@ -59,7 +59,7 @@ describe('a call to the herd', () => {
     expect(herd.view.status(['off'])[0]?.calls).toBe(0);
   });
 
-  test('to an unknown or hidden tool fails before anything is sent', async () => {
+  test('an unknown or hidden tool fails it before anything is sent', async () => {
     const { world, herd, call } = stage([{ tools: { allow: ['*'], deny: ['rm'] } }], {
       ...GOOD,
       lists: { 'tools/list': [{ name: 'read' }, { name: 'rm' }] },
@@ -145,7 +145,7 @@ describe('cancelling a call', () => {
     expect((await calling).error?.message).toContain('the client has gone');
   });
 
-  test('before it begins starts and writes nothing', async () => {
+  test('a call that is cancelled before it begins starts and writes nothing', async () => {
     const { world, herd } = stage();
     const { error } = await herd.view.calls.call(
       { server: 'srv', tool: 'x' },
@@ -197,7 +197,7 @@ describe('orders', () => {
     expect(isStopped).toBe(true);
   });
 
-  test('for all servers skip disabled ones, and return the status of all', async () => {
+  test('an order for all servers skips disabled ones, and returns the status of all', async () => {
     const { world, herd } = stage([{}, { name: 'b' }, { name: 'off', enabled: false }]);
     const all = await herd.view.order('start', { all: true }, true);
     expect(all.map(({ name, detail }) => [name, detail])).toEqual([
@@ -280,7 +280,7 @@ describe('the tools of the herd', () => {
     expect(all[0]).toMatchObject({ description: null, input_schema: null });
   });
 
-  test('of an unknown server are refused with ServerNotFoundError', async () => {
+  test('an unknown server is refused with ServerNotFoundError', async () => {
     const { herd } = stage();
     await expect(herd.view.catalog.tools('nobody')).rejects.toMatchObject({ type: 'ServerNotFoundError' });
   });
@@ -370,7 +370,7 @@ describe('the status and the inspection', () => {
 });
 
 describe('a bug of toolherd', () => {
-  test('in one keeper is logged, quarantines its server and touches no other', async () => {
+  test('a fault in one keeper is logged, quarantines its server and touches no other', async () => {
     const world = new World();
     world.manners = () => ({ opens: true, lists: TOOLS });
     const herd = world.herd({

@@ -110,7 +110,7 @@ describe('a changed config', () => {
     }
   });
 
-  test('I1: from singleton to transient and back: the new server waits for the old one', async () => {
+  test('I1: the new server waits for the old one, from singleton to transient and back', async () => {
     const { world, herd } = stage({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' })]);
     await settled();

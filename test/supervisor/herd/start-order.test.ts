@@ -62,7 +62,7 @@ describe('while new servers hang in their first start', () => {
     },
   );
 
-  test('and retry for ten minutes, a call to another server still gets a permit', async () => {
+  test('a call to another server still gets a permit while they retry for ten minutes', async () => {
     const { world, herd, begun } = await stage();
     await world.passes(600_000, 600);
     const { length } = begun();

@@ -53,7 +53,7 @@ function stage(...beasts: Beast[]) {
 const told = (...beasts: Beast[]) => beasts.map(({ told }) => told.length);
 
 describe('the budget of a server', () => {
-  test('without max_rss causes no measurement and no timer', () => {
+  test('a server without max_rss causes no measurement and no timer', () => {
     const { clock, looks } = stage(new Beast(1, { bytes: 10 ** 12 }));
     clock.advance(10_000);
     expect([looks(), clock.pending]).toEqual([0, 0]);

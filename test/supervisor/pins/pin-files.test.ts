@@ -41,7 +41,7 @@ describe('pin files', () => {
     '{"format":1,"tools":[{"name":"a","pinned":{"hash":"short","at":"2026-01-01T00:00:00Z","text":"","isWhole":false}}]}',
     `{"format":1,"tools":[{"name":"a","pinned":${version.replace('{\\"name\\":\\"__proto__\\"}', 'no')}}]}`,
     `{"format":1,"tools":[{"name":"a","pinned":${version.replace('2026', 'when')}}]}`,
-  ])('with invalid content are a problem, not an empty record: %j', (text) => {
+  ])('a file with invalid content is a problem, not an empty record: %j', (text) => {
     const { store, file } = stage();
     store.save('one', 'srv', RECORD);
     writeFileSync(file, text);

@@ -244,7 +244,7 @@ describe('with security.pin: enforce', () => {
     expect((await call('a')).success).toBe(true);
   });
 
-  test('without writable pins the first list is blocked, until they can be written', async () => {
+  test('the first list is blocked until its pins can be written', async () => {
     const { store, call, announces, herd } = pinnedHerd('enforce');
     store.unwritable = '/state/pins/x.json cannot be written (ENOSPC)';
     const { error } = await call('a');

@@ -25,7 +25,7 @@ describe('pins that two herds share', () => {
     expect(herd.view.status()[0]).not.toHaveProperty('unaccepted');
   });
 
-  test('show a tool as changed where it is blocked, also when the other herd offers the pinned definition, and can be accepted', async () => {
+  test('a changed tool is shown where it is blocked, also if the other herd offers the pinned one, and can be accepted', async () => {
     const { herd, other, call, offers, announces } = await twoHerds();
     offers([tool('a'), tool('b')]);
     await announces();

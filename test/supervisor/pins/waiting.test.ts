@@ -11,7 +11,7 @@ async function turns(): Promise<void> {
 }
 
 describe('a waiting call is not written to a tool that was blocked meanwhile', () => {
-  test('when a spare of a transient server at its limit brings another list', async () => {
+  test('no call is written after a spare of a transient server at its limit brought another list', async () => {
     const { world, herd, offers } = pinnedHerd('enforce', {
       lifecycle: 'transient',
       spares: 1,
@@ -35,7 +35,7 @@ describe('a waiting call is not written to a tool that was blocked meanwhile', (
     expect((await herd.view.calls.call({ server: 'srv', tool: 'b' })).success).toBe(true);
   });
 
-  test('when it waits in one replica and another replica reported the change', async () => {
+  test('no call that waits in one replica is written after another replica reported the change', async () => {
     const { world, herd, offers } = pinnedHerd('enforce', { replicas: 2, maxInFlight: 1 });
     await herd.view.order('start', { servers: ['srv'] });
     await turns();
@@ -53,7 +53,7 @@ describe('a waiting call is not written to a tool that was blocked meanwhile', (
     expect(world.links.flatMap((link) => link.calls.map(({ params }) => params.name))).toEqual(['b', 'b']);
   });
 
-  test('when it waits over max_in_flight and the setting becomes enforce', async () => {
+  test('no call that waits over max_in_flight is written after the setting became enforce', async () => {
     const { world, setting, herd, call, offers, announces } = pinnedHerd('warn', { maxInFlight: 1 });
     await call('b');
     offers([tool('a', EVIL), tool('b')]);
@@ -72,7 +72,7 @@ describe('a waiting call is not written to a tool that was blocked meanwhile', (
 });
 
 describe('when the setting becomes enforce, a process that was admitted unread is compared before its next call', () => {
-  test('if it is a spare of a transient server', async () => {
+  test('a spare of a transient server is compared', async () => {
     const { world, setting, herd, offers } = pinnedHerd('warn', { lifecycle: 'transient', spares: 1 });
     await herd.view.catalog.tools();
     await world.passes(1000);
@@ -91,7 +91,7 @@ describe('when the setting becomes enforce, a process that was admitted unread i
     expect(world.links.flatMap((link) => link.calls.map(({ params }) => params.name))).toEqual(['b', 'b']);
   });
 
-  test('if its list is being read', async () => {
+  test('a process whose list is being read is compared', async () => {
     const { world, setting, herd, call, offers } = pinnedHerd('warn');
     await call('b');
     let list = (_: JsonObject[]) => {};
@@ -172,7 +172,7 @@ describe('while a server does not run, the list of its next process decides whet
     expect(names(stage)).toEqual(['a']);
   });
 
-  test('with load_tools: false no process is started for the decision', async () => {
+  test('load_tools: false starts no process for the decision', async () => {
     const { world, call } = pinnedHerd('enforce', { lifecycle: 'transient', loadTools: false });
     for (let way = 0; way < 3; way += 1) expect((await call('a')).error).toMatchObject(BLOCKED);
     expect(world.links).toHaveLength(1);

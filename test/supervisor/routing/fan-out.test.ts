@@ -66,7 +66,7 @@ describe('many calls at once', () => {
     expect(told).toEqual([1, 2, 3]);
   });
 
-  test('with enough: 1 end at the first success: the others are cancelled, waiting ones never begin', async () => {
+  test('calls with enough: 1 end at the first success: the others are cancelled, waiting ones never begin', async () => {
     const { begun, kinds } = stage(4, { enough: 1, concurrency: 3 });
     begun[0]?.fail();
     await settled();
@@ -75,7 +75,7 @@ describe('many calls at once', () => {
     expect(await kinds()).toEqual(['ServerCrashedError', 'CancelledError', 'ok', 'CancelledError']);
   });
 
-  test('with enough: 2 do not count failures', async () => {
+  test('calls with enough: 2 do not count failures', async () => {
     const { begun, kinds } = stage(4, { enough: 2, concurrency: 3 });
     begun[0]?.succeed();
     await settled();
@@ -110,7 +110,7 @@ describe('many calls at once', () => {
     expect(begun.map(({ params }) => params.timeout_ms)).toEqual([800, 700]);
   });
 
-  test('without a deadline get no timeout', () => {
+  test('calls without a deadline get no timeout', () => {
     expect(stage(1).begun[0]?.params).not.toHaveProperty('timeout_ms');
   });
 

@@ -58,7 +58,7 @@ describe('a result that passes the daemon', () => {
     expect(log).toContain("content of unknown type 'hologram' was kept as it came");
   });
 
-  test('US5.3 FR-022: of a tool that failed keeps the text and the content of the tool', async () => {
+  test('US5.3 FR-022: the result of a tool that failed keeps the text and the content of the tool', async () => {
     const { call } = await stage();
     const failed = await call('fails');
     expect(failed).toMatchObject({
@@ -69,7 +69,7 @@ describe('a result that passes the daemon', () => {
     });
   });
 
-  test('US1.3: with structured content only, without content, or in the form of 2024-10-07 is a success', async () => {
+  test('US1.3: structured content only, no content, or the form of 2024-10-07 is a success', async () => {
     const { call } = await stage();
     const structured = await call('structured');
     expect(structured).toMatchObject({ success: true, content: [] });

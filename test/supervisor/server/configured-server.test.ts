@@ -70,7 +70,7 @@ describe('replicas', () => {
     expect(world.links[1]?.calls.length).toBe(1);
   });
 
-  test('in quarantine get no call while another can take it', async () => {
+  test('a replica in quarantine gets no call while another can take it', async () => {
     const { world, server, call } = stage({ replicas: 2 });
     server.start();
     await settled();

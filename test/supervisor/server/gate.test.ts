@@ -221,7 +221,7 @@ describe('a waiting call', () => {
 });
 
 describe('a caller that cancels another call in its callback', () => {
-  test('I2: while the gate fails all calls: both settle once', () => {
+  test('I2: both calls settle once while the gate fails all calls', () => {
     const { gate } = stage();
     const second = new Caller();
     const first = new Caller();
@@ -236,7 +236,7 @@ describe('a caller that cancels another call in its callback', () => {
     expect(second.error.type).toBe('CancelledError');
   });
 
-  test('I2 I10: while the gate opens: the other call is not written', () => {
+  test('I2 I10: the other call is not written while the gate opens', () => {
     const { gate, session, marks } = stage();
     const second = new Caller();
     // cannot be written, so it is settled in the middle of the opening

@@ -34,7 +34,7 @@ async function stage(manners: FakeLinkBehaviour, ...specs: Partial<StdioSpec>[])
 }
 
 describe('a list that toolherd reads again does not count as use', () => {
-  test('so an idle server is stopped, although one of its lists fails for ever', async () => {
+  test('an idle server is stopped, although one of its lists fails for ever', async () => {
     const { world, status } = await stage(withoutPrompts, { idleTimeoutMs: 300_000 });
     await world.passes(299_000, 299);
     expect([status().state, world.newest.reads.length > 8]).toEqual(['connected', true]);
@@ -42,7 +42,7 @@ describe('a list that toolherd reads again does not count as use', () => {
     expect(status()).toMatchObject({ state: 'disconnected', detail: 'idle' });
   });
 
-  test('but a call does: idle_timeout begins again with it', async () => {
+  test('a call does count: idle_timeout begins again with it', async () => {
     const { world, herd, status } = await stage(withoutPrompts, { idleTimeoutMs: 300_000 });
     await world.passes(200_000, 200);
     await herd.view.calls.call({ server: 'one', tool: 'tool' });
@@ -52,7 +52,7 @@ describe('a list that toolherd reads again does not count as use', () => {
     expect(status()).toMatchObject({ state: 'disconnected', detail: 'idle' });
   });
 
-  test('and idle_timeout begins when the server is connected, after any time to start', async () => {
+  test('idle_timeout begins when the server is connected, after any time to start', async () => {
     const { world, status } = await stage({ ...withoutPrompts, opens: false }, { idleTimeoutMs: 10_000 });
     await world.passes(20_000);
     world.newest.opens();
@@ -62,7 +62,7 @@ describe('a list that toolherd reads again does not count as use', () => {
     expect(status()).toMatchObject({ state: 'disconnected', detail: 'idle' });
   });
 
-  test('so the memory budget evicts a server whose list fails before one that was called later', async () => {
+  test('the memory budget evicts a server whose list fails before one that was called later', async () => {
     const { world, herd, used } = await stage(withoutPrompts, {}, { name: 'two' });
     await world.passes(40_000, 40);
     // only the second has all its lists
@@ -94,7 +94,7 @@ describe('a server that does not answer', () => {
     return at;
   }
 
-  test('after its handshake counts as hung after 75 s: only its first lists may delay a ping', async () => {
+  test('a server counts as hung 75 s after its handshake: only its first lists may delay a ping', async () => {
     const { world, status } = await silentStage();
     await world.passes(74_000, 74);
     expect(status().state).toBe('connected');
@@ -102,7 +102,7 @@ describe('a server that does not answer', () => {
     expect(status()).toMatchObject({ state: 'error', last_error: { cause: 'hung' } });
   });
 
-  test('while it builds its first lists may be busy, and is not ended', async () => {
+  test('a server that builds its first lists may be busy, and is not ended', async () => {
     const { world, status } = await silentStage();
     await world.passes(49_000, 49);
     const { newest } = world;

@@ -165,7 +165,7 @@ describe('a crash', () => {
     expect(later.error.message).toBe('srv: could not be started; the next try is in 1.0 s');
   });
 
-  test('FR-023: at the start of an entry that looks wrong fails waiting calls; a later call makes the next try and is served', async () => {
+  test('FR-023: a crash at the start of a wrong entry fails waiting calls; a later call makes the next try', async () => {
     const { world, replica, call } = stage();
     const first = call('a');
     await settled();
@@ -205,7 +205,7 @@ describe('a crash', () => {
     expect(waits.result).toBeDefined();
   });
 
-  test('P9: without a waiting call is followed by the next try at its time', async () => {
+  test('P9: a crash without a waiting call is followed by the next try at its time', async () => {
     const { world, replica, call, up } = stage({
       backoff: { minMs: 8_000, maxMs: 8_000, factor: 1, jitter: 0 },
     });
@@ -452,7 +452,7 @@ describe('the status of a replica', () => {
 });
 
 describe('a bug of toolherd', () => {
-  test('I2: in a keeper kills its process, fails waiting calls, and the replica takes no more calls', async () => {
+  test('I2: a fault in a keeper kills its process, fails waiting calls, and the replica takes no more calls', async () => {
     const random = () => {
       throw new Error('no chance');
     };
@@ -477,7 +477,7 @@ describe('a bug of toolherd', () => {
     expect(world.alive).toEqual([]);
   });
 
-  test('in an incarnation kills it and seals its gate, and the next one starts', async () => {
+  test('a fault in an incarnation kills it and seals its gate, and the next one starts', async () => {
     const { world, replica, call, up } = stage({}, { goes: 'killed' });
     const link = await up();
     const running = call('a');
@@ -490,7 +490,7 @@ describe('a bug of toolherd', () => {
     expect(next.routes).toEqual([2]);
   });
 
-  test('in the opening of a link is a failed start, and its permit is given back', async () => {
+  test('a fault in the opening of a link is a failed start, and its permit is given back', async () => {
     const permits = new Permits(1);
     const { world, replica, call } = stage({ maxRestarts: 0 }, {}, { permits });
     world.throws = new Error('out of luck');

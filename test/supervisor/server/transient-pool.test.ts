@@ -156,7 +156,7 @@ describe('a caller whose callback throws', () => {
     expect(world.logs.join()).toContain('out of order');
   });
 
-  test('before its process is up leaves no actor, and the next call gets a process', async () => {
+  test('a throw before its process is up leaves no actor, and the next call gets a process', async () => {
     const { world, call, transients, children } = stage();
     transients.send(request('x'), broken);
     await settled();
@@ -173,7 +173,7 @@ describe('a caller whose callback throws', () => {
 });
 
 describe('cancelling a transient call', () => {
-  test('before the handshake stops its process and writes nothing', async () => {
+  test("a cancellation before the handshake stops the call's process and writes nothing", async () => {
     const { world, call } = stage();
     const caller = call();
     await settled();
@@ -184,7 +184,7 @@ describe('cancelling a transient call', () => {
     expect([world.newest.life, world.newest.calls]).toEqual(['gone', []]);
   });
 
-  test('while it waits for a permit starts no process', async () => {
+  test('a call cancelled while it waits for a permit starts no process', async () => {
     const { world, call, children } = stage({ around: { permits: new Permits(0) } });
     const caller = call();
     await settled();
@@ -193,7 +193,7 @@ describe('cancelling a transient call', () => {
     expect([caller.error.type, world.links, children()]).toEqual(['CancelledError', [], []]);
   });
 
-  test('after it was sent: the server gets notifications/cancelled, and the process stops', async () => {
+  test('a call cancelled after it was sent: the server gets notifications/cancelled, and the process stops', async () => {
     const { world, call } = stage({ manners: { opens: true } });
     const caller = call();
     await settled();
@@ -207,7 +207,7 @@ describe('cancelling a transient call', () => {
     expect(world.newest.life).toBe('gone');
   });
 
-  test('while it waits for a place frees its position for the next call', async () => {
+  test('a call cancelled while it waits for a place frees its position for the next call', async () => {
     const { world, call } = stage({ spec: { maxInFlight: 1 }, manners: { opens: true } });
     call('a');
     const second = call('b');
@@ -423,7 +423,7 @@ describe('spares', () => {
     expect(world.links.length).toBeGreaterThan(1);
   });
 
-  test('after a successful call: the next failure has the shortest wait', async () => {
+  test('a failure after a successful call has the shortest wait', async () => {
     const { world, transients, call } = stage({ spec: { spares: 1 } });
     transients.start();
     await settled();
@@ -504,7 +504,7 @@ describe('stopping a transient server', () => {
     expect([world.alive, transients.snapshot().detail, world.clock.pending]).toEqual([[], 'stopped', 0]);
   });
 
-  test('and starting it again brings the spares back, also when a next try was planned', async () => {
+  test('a stopped server that starts again has its spares back, also when a next try was planned', async () => {
     const { world, transients } = stage({ spec: { spares: 1 } });
     transients.start();
     await settled();
@@ -547,7 +547,7 @@ describe('restarting a transient server', () => {
     expect(world.links.map(({ life }) => life)).toEqual(['gone', 'open']);
   });
 
-  test('I6: and stopping it leaves it stopped, also while the old processes still stop', async () => {
+  test('I6: a stop during the restart leaves it stopped, also while the old processes still stop', async () => {
     const { world, transients } = stage({ spec: { spares: 1 }, manners: { opens: true, goes: 'never' } });
     transients.start();
     await settled();
@@ -560,7 +560,7 @@ describe('restarting a transient server', () => {
     expect([world.alive, transients.snapshot().detail]).toEqual([[], 'stopped']);
   });
 
-  test('while its spares wait for permits creates no endless loop', async () => {
+  test('a restart while spares wait for permits creates no endless loop', async () => {
     const { world, transients, children } = stage({
       spec: { spares: 3 },
       around: { permits: new Permits(0) },

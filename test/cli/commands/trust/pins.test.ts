@@ -37,7 +37,7 @@ function run(home: { folder: string; environment: Record<string, string> }, ...a
   return toolherd(args, { cwd: home.folder, env: home.environment });
 }
 
-it('a changed tool is shown with its difference, hidden characters visible, and every command that looks mentions it', async () => {
+it('a changed tool is shown with its difference and hidden characters, and every command that looks mentions it', async () => {
   const { text, offers } = stage('warn');
   const { home, fleet } = await startHerd(text);
   await fleet.start({ servers: ['demo'] }, true);

@@ -95,7 +95,7 @@ describe('an input_required result of an MCP 2026 server', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('of a server that dies fails the call, and its question is withdrawn (P1)', async () => {
+  it('a server that dies fails the call, and its question is withdrawn (P1)', async () => {
     const { call, link } = stage();
     const asked = deferred<AbortSignal>();
     const ask: Ask = (_method, _params, signal) => {

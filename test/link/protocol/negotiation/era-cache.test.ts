@@ -38,7 +38,7 @@ describe('remembered eras', () => {
     expect([open().of('a').recall(), open().of('b').recall()]).toEqual(['mcp2025', 'mcp2026']);
   });
 
-  it('of many servers that start together are written once', () => {
+  it('the eras of many servers that start together are written once', () => {
     const { file, clock, open } = stage();
     const verdicts = open();
     for (let server = 0; server < 100; server += 1) verdicts.of(`${server}`).keep('mcp2025');
@@ -47,7 +47,7 @@ describe('remembered eras', () => {
     expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).verdicts)).toHaveLength(100);
   });
 
-  it('of 2025 hold for seven days, in the same daemon and in the next', () => {
+  it('an era of 2025 holds for seven days, in the same daemon and in the next', () => {
     const { clock, open } = stage();
     const verdicts = open();
     verdicts.of('a').keep('mcp2025');
@@ -76,7 +76,7 @@ describe('remembered eras', () => {
     ['of another shape', '{"version": 1, "verdicts": [1]}'],
     ['full of nonsense', '{"version": 1, "verdicts": {"x": {"era": "old", "at": 1}, "y": null, "z": {}}}'],
     ['dated in the future', '{"version": 1, "verdicts": {"x": {"era": "legacy", "at": "2999-01-01"}}}'],
-  ])('in a file that is %s are ignored, and the file is written anew', (_, content) => {
+  ])('a file that is %s is ignored, and is written anew', (_, content) => {
     const { open } = stage(content);
     const verdicts = open();
     expect(verdicts.of('x').recall()).toBeUndefined();
@@ -85,7 +85,7 @@ describe('remembered eras', () => {
     expect(open().of('x').recall()).toBe('mcp2026');
   });
 
-  it('in a file that cannot be written still hold for this daemon', () => {
+  it('eras hold for this daemon if their file cannot be written', () => {
     const clock = new FakeClock();
     const folder = makeFolder({ 'a-file': '' });
     const verdicts = new EraCache(join(folder, 'a-file', 'eras.json'), clock);

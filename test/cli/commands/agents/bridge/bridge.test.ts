@@ -241,7 +241,7 @@ describe('toolherd bridge', () => {
     expect(missing).toMatchObject({ status: 4, stdout: '', stderr: expect.stringContaining("mean 'good'") });
   });
 
-  it('without a daemon and with --no-autostart it fails: exit 3', async () => {
+  it('bridge fails without a daemon and with --no-autostart: exit 3', async () => {
     const home = makeHome(HERD);
     const { status, stdout } = await toolherd(['bridge', '--no-autostart'], {
       cwd: home.folder,
