@@ -58,7 +58,7 @@ describe('many calls at once', () => {
 
   it('calls with mode first end at the first success, and running calls are cancelled at their servers', async () => {
     const { fleet, status } = await herdOfFour();
-    const calls = [{ server: 'a', tool: 'wait' }, echo('b', 'quick'), { server: 'nobody', tool: 'x' }];
+    const calls = [{ server: 'a', tool: 'wait' }, echo('b', 'quick'), { server: 'absent', tool: 'x' }];
     expect(texts(await fleet.callMany({ calls, mode: 'first' }))).toEqual([
       'CancelledError',
       'quick',
@@ -86,7 +86,7 @@ describe('many calls at once', () => {
     expect(texts(await fleet.broadcast(broadcast))).toEqual(['all', 'all', 'all', 'all']);
     const some = await fleet.broadcast({ ...broadcast, servers: ['[ab]', 'b*', 'd'] });
     expect(some.map(({ metadata }) => metadata.server)).toEqual(['b', 'd']);
-    expect(await fleet.broadcast({ tool: 'nobody-has-it' })).toEqual([]);
+    expect(await fleet.broadcast({ tool: 'absent' })).toEqual([]);
   });
 
   it('results of the command come as an array or lines, and have their number or are JSON', async () => {

@@ -362,9 +362,9 @@ describe('a server that is new to a running daemon', () => {
     const herd = await startHerd(config([good]));
     const events = await listen(herd);
     const args = [fixturePath('good.mjs')];
-    await herd.fleet.register({ name: 'guest', server: 'g', command: process.execPath, args });
-    await added(events, 'guest');
-    expect((await herd.fleet.tools()).tools.map((tool) => tool.exposed_name)).toContain('guest__echo');
+    await herd.fleet.register({ name: 'extra', server: 'g', command: process.execPath, args });
+    await added(events, 'extra');
+    expect((await herd.fleet.tools()).tools.map((tool) => tool.exposed_name)).toContain('extra__echo');
   });
 
   test('a per-agent server causes list_changed for attached agents', async () => {

@@ -42,9 +42,9 @@ export function requestsOf(tag: string): string[] {
     ['fleet/inspect', { server: 'good' }],
     [
       'fleet/register',
-      { name: 'guest', description: 'd', server: 's', command: 'npx', args: ['-y', 's'], enabled: false },
+      { name: 'extra', description: 'd', server: 's', command: 'npx', args: ['-y', 's'], enabled: false },
     ],
-    ['fleet/unregister', { name: 'guest' }],
+    ['fleet/unregister', { name: 'extra' }],
     ['fleet/metrics', {}],
     ['fleet/reload', { dry_run: true }],
     ['fleet/logout', { server: 'good' }],

@@ -13,7 +13,7 @@ import {
   serverTitle,
 } from './graphs.js';
 import { type Ignored, transitionTable } from './table.js';
-import { oldest, type TransientSnapshot, transientEventsIn, transientGraph } from './transient-stage.js';
+import { oldest, type TransientSnapshot, transientEventsIn, transientGraph } from './transient-harness.js';
 
 const serverIgnores: readonly Ignored[] = [
   { event: /^connect$/, in: /^connect/, because: 'it was obeyed already' },

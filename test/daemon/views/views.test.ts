@@ -71,12 +71,12 @@ describe('two agents with different files', () => {
     const [a, operator] = [world.agent(), world.agent()];
     await a.see(red.file);
     const register = (name: string) =>
-      operator.ask(`register ${name}`, 'fleet/register', shared(name, 'good.mjs', { args: ['guest'] }));
-    expect((await register('guest')).error).toBeUndefined();
+      operator.ask(`register ${name}`, 'fleet/register', shared(name, 'good.mjs', { args: ['extra'] }));
+    expect((await register('extra')).error).toBeUndefined();
     expect((await register('red')).error).toBeUndefined();
-    expect(await a.say1('guest__argv')).toBe('["guest"]');
+    expect(await a.say1('extra__argv')).toBe('["extra"]');
     expect(await a.say1('red__argv')).toBe('[]');
-    await operator.ask('gone', 'fleet/unregister', { name: 'guest' });
+    await operator.ask('gone', 'fleet/unregister', { name: 'extra' });
     expect(names(await a.tools())).toEqual(['any', 'red']);
   });
 

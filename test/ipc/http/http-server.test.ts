@@ -119,7 +119,7 @@ describe('HTTP on the socket', () => {
   it('a session for an agent file or one server is refused with 503 while the daemon ends', async () => {
     const { at, server } = await serveHttp();
     server.announce({ reason: 'shutdown' });
-    for (const path of ['/mcp?agent=%2Fa%2Fagent.yaml', '/s/a/mcp', '/s/nobody/mcp']) {
+    for (const path of ['/mcp?agent=%2Fa%2Fagent.yaml', '/s/a/mcp', '/s/absent/mcp']) {
       const client = new HttpClient(at, path);
       const { status, text } = await client.initialize();
       expect({ path, status, session: client.session }).toEqual({ path, status: 503, session: undefined });

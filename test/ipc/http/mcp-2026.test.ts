@@ -93,7 +93,7 @@ describe('a POST of 2026-07-28', () => {
     ['the other', request('initialize', {}, 'x'), {}],
   ])('a POST for an unknown server is 404, in %s', async (_, message, headers) => {
     const { at, server, httpServer } = await serveHttp();
-    const answer = await new HttpClient(at, '/s/nobody/mcp', headers).post(message);
+    const answer = await new HttpClient(at, '/s/absent/mcp', headers).post(message);
     expect([answer.status, answer.json()]).toMatchObject([
       404,
       { id: 'x', error: { code: 1020, data: { type: 'ServerNotFoundError' } } },

@@ -84,7 +84,7 @@ describe('the official client with a handshake, over the socket', () => {
     const { client } = await connect(home.socket, '/s/my%20questions/mcp');
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['ask', 'abandon', 'later', 'wait', 'answer', 'hello']);
-    await expect(connect(home.socket, '/s/nobody/mcp')).rejects.toThrow(/nobody/);
+    await expect(connect(home.socket, '/s/absent/mcp')).rejects.toThrow(/absent/);
   });
 
   it('cancels a call at the server', async () => {

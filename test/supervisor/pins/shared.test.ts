@@ -7,13 +7,13 @@ const BLOCKED = { type: 'TrustRequiredError', sent: false };
 
 /** Two herds with the same pins (a daemon's, and one inside a script), both of which saw a tool change. */
 async function twoHerds() {
-  const stage = pinnedHerd('enforce');
-  await stage.call('a');
-  stage.offers([tool('a', EVIL), tool('b')]);
-  await stage.announces();
-  const other = stage.begin();
+  const pinned = pinnedHerd('enforce');
+  await pinned.call('a');
+  pinned.offers([tool('a', EVIL), tool('b')]);
+  await pinned.announces();
+  const other = pinned.begin();
   await other.view.catalog.tools();
-  return { ...stage, other };
+  return { ...pinned, other };
 }
 
 describe('pins that two herds share', () => {

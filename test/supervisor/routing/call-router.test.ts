@@ -16,7 +16,7 @@ const TOOLS = ['x', 'y', 'a__x', 'hidden', 'odd name'].map((name) => ({
   inputSchema: { type: 'object' },
 }));
 const KNOWN = ['a__x', 'a__y', 'a__a__x', 'b__x', 'a__odd-name', 'once__x'];
-const OTHERS = ['x', 'a__hidden', 'brief__x', 'off__x', 'odd name', 'nobody', ''];
+const OTHERS = ['x', 'a__hidden', 'brief__x', 'off__x', 'odd name', 'absent', ''];
 const names = fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...KNOWN) }, fc.constantFrom(...OTHERS));
 
 const SPECS: StdioSpec[] = [
@@ -42,7 +42,7 @@ function byPromise(herd: Herd, params: RequestParams, sink: ForwardSink): Forwar
 /** A herd on a connection of MCP; `isShort`: calls go without a promise. */
 async function connection(isShort: boolean, specs = SPECS, options: Parameters<World['herd']>[0] = {}) {
   const world = new World();
-  world.manners = () => ({ opens: true, lists: { 'tools/list': TOOLS } });
+  world.behaviour = () => ({ opens: true, lists: { 'tools/list': TOOLS } });
   const herd: Herd = world.herd(options);
   herd.apply(specs);
   await herd.view.order('start', { all: true }, true);
@@ -204,7 +204,7 @@ describe('a forwarded call', () => {
     const running = ['a__x', 'a__y', 'b__x', 'b__a__x', 'brief__x'];
     expect(running.map((name) => becomes(name))).toEqual(running.map(() => 'sent'));
     expect(['a__hidden', ''].map((name) => becomes(name))).toEqual(['refused', 'refused']);
-    expect([becomes('x', 'b'), becomes('hidden', 'a'), becomes('x', 'off'), becomes('x', 'nobody')]).toEqual([
+    expect([becomes('x', 'b'), becomes('hidden', 'a'), becomes('x', 'off'), becomes('x', 'absent')]).toEqual([
       'sent',
       'refused',
       'refused',
@@ -236,7 +236,7 @@ describe('a forwarded call', () => {
       throw new TypeError('private');
     };
     const sink = { caller: 'c', progress: undefined, ask: undefined, acceptsRaw: false, settle };
-    world.manners = () => ({ opens: true, answers: true, lists: { 'tools/list': TOOLS } });
+    world.behaviour = () => ({ opens: true, answers: true, lists: { 'tools/list': TOOLS } });
     await herd.view.order('restart', { servers: ['brief'] }, true);
     // its result is cut in a later turn
     herd.view.requests.forward({ method: 'tools/call', server: 'brief', params: { name: 'x' } }, sink);
@@ -265,7 +265,7 @@ describe('a forwarded call', () => {
     expect(cancels()).toHaveLength(1);
     // one waits for a server that comes back, one for a process that starts
     on.world.alive.find((link) => link.spec.name === 'b')?.goes(crash('b', 1));
-    on.world.manners = () => ({ opens: false });
+    on.world.behaviour = () => ({ opens: false });
     await on.say(call(4, 'b__x'), call(5, 'once__x'));
     await on.say(cancel(4), cancel(5));
     expect([cancels().length, on.peer.running]).toEqual([1, 1]);
@@ -300,7 +300,7 @@ describe('a call whose server must be read first', () => {
   /** A server that starts and does not answer yet. */
   async function starting() {
     const world = new World();
-    world.manners = () => ({ opens: false });
+    world.behaviour = () => ({ opens: false });
     const herd = world.herd();
     herd.apply([spec({ name: 'a' })]);
     const records: unknown[] = [];
@@ -338,7 +338,7 @@ describe('a call that is answered after a reload has changed its server', () => 
   /** The call is with the process of the first spec, which does not exit when it is asked to. */
   async function reloaded(before: Partial<StdioSpec>, after: Partial<StdioSpec>) {
     const world = new World();
-    world.manners = () => ({ opens: true, goes: 'never', lists: { 'tools/list': TOOLS } });
+    world.behaviour = () => ({ opens: true, goes: 'never', lists: { 'tools/list': TOOLS } });
     const redactFor = <T>({ name, args }: { name: string; args?: readonly string[] }, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll(args?.[0] ?? name, '[redacted]'));
     const herd = world.herd({ redactFor });
@@ -373,7 +373,7 @@ describe('a call that is answered after a reload has changed its server', () => 
 
 test('X1: no error of a request has a secret, in its message, why or fix, be it of the server or a refusal', async () => {
   const world = new World();
-  world.manners = () => ({ opens: true, lists: { 'tools/list': TOOLS } });
+  world.behaviour = () => ({ opens: true, lists: { 'tools/list': TOOLS } });
   const redactFor = <T>(_: unknown, value: T): T =>
     JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[redacted]'));
   const herd = world.herd({ redactFor, redact: (value) => redactFor(undefined, value) });

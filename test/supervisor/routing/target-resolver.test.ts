@@ -7,7 +7,7 @@ import { LISTS, URI, unlistedResource } from './unlisted-resource.js';
 /** A herd whose server answers the next request with this error. */
 async function refusing(error: JsonObject) {
   const world = new World();
-  world.manners = () => ({ opens: true, lists: LISTS });
+  world.behaviour = () => ({ opens: true, lists: LISTS });
   const herd = world.herd({
     redact: (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '***')),
   });
@@ -64,7 +64,7 @@ describe('a request that names no server, while a server hangs at its first star
   /** Where list_wait is longer than any request may take. */
   async function herdWithHungServer() {
     const world = new World();
-    world.manners = ({ name }) => (name === 'hung' ? {} : { opens: true, lists: LISTS });
+    world.behaviour = ({ name }) => (name === 'hung' ? {} : { opens: true, lists: LISTS });
     const herd = world.herd({ listWaitMs: () => 60_000 });
     herd.apply([spec({ name: 'hung' }), spec({ name: 'srv' })]);
     await herd.view.order('start', { servers: ['srv'] }, true);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fixturePath } from '../../../faults/config.js';
-import { stage } from '../../../registry/command.js';
+import { prepareRegistry } from '../../../registry/command.js';
 
 const MINE = `# mine, and \${X}
 version: "1.0"
@@ -13,7 +13,7 @@ const ADD = ['add', 'b', '-g', '--', 'npx', 'y'];
 
 /** One edit of the global config by the real command, in a world that fails at one operation. */
 async function edit(fault: 'kill' | 'half' | 'full', at: number) {
-  const scene = await stage();
+  const scene = await prepareRegistry();
   scene.write(scene.configFile, MINE);
   const log = join(scene.cwd, 'operations');
   const env = {

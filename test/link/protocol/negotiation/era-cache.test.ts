@@ -7,7 +7,7 @@ import { FakeClock } from '../../fake-clock.js';
 
 const DAY_MS = 86_400_000;
 
-function stage(content?: string) {
+function prepareCache(content?: string) {
   const file = join(makeFolder(), 'cache', 'eras.json');
   const clock = new FakeClock();
   const open = () => new EraCache(file, clock);
@@ -22,7 +22,7 @@ function stage(content?: string) {
 
 describe('remembered eras', () => {
   it('survive the daemon, with their date', () => {
-    const { file, clock, open } = stage();
+    const { file, clock, open } = prepareCache();
     const verdicts = open();
     verdicts.of('a').keep('mcp2025');
     verdicts.of('b').keep('mcp2026');
@@ -39,7 +39,7 @@ describe('remembered eras', () => {
   });
 
   it('the eras of many servers that start together are written once', () => {
-    const { file, clock, open } = stage();
+    const { file, clock, open } = prepareCache();
     const verdicts = open();
     for (let server = 0; server < 100; server += 1) verdicts.of(`${server}`).keep('mcp2025');
     expect(clock.armed).toBe(1);
@@ -48,7 +48,7 @@ describe('remembered eras', () => {
   });
 
   it('an era of 2025 holds for seven days, in the same daemon and in the next', () => {
-    const { clock, open } = stage();
+    const { clock, open } = prepareCache();
     const verdicts = open();
     verdicts.of('a').keep('mcp2025');
     verdicts.of('b').keep('mcp2026');
@@ -60,7 +60,7 @@ describe('remembered eras', () => {
   });
 
   it('that are presumed or forgotten do not reach the disk', () => {
-    const { open } = stage();
+    const { open } = prepareCache();
     const verdicts = open();
     verdicts.of('a').presume('mcp2025');
     verdicts.of('b').keep('mcp2026');
@@ -77,7 +77,7 @@ describe('remembered eras', () => {
     ['full of nonsense', '{"version": 1, "verdicts": {"x": {"era": "old", "at": 1}, "y": null, "z": {}}}'],
     ['dated in the future', '{"version": 1, "verdicts": {"x": {"era": "legacy", "at": "2999-01-01"}}}'],
   ])('a file that is %s is ignored, and is written anew', (_, content) => {
-    const { open } = stage(content);
+    const { open } = prepareCache(content);
     const verdicts = open();
     expect(verdicts.of('x').recall()).toBeUndefined();
     verdicts.of('x').keep('mcp2026');

@@ -176,7 +176,7 @@ describe('toolherd bridge', () => {
       return textOf(await bridge.reply(id));
     };
     await until(async () => (await touch('note://two')) === 'told');
-    expect(await touch('note://one')).toBe('nobody asked');
+    expect(await touch('note://one')).toBe('not watched');
     expect(told()).toEqual([{ uri: 'note://two' }, { uri: 'note://two', title: 'new' }]);
     expect(bridge.lines.filter(({ error }) => error !== undefined)).toEqual([]);
   });
