@@ -102,7 +102,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     expect([home.socket, join(home.folder, 'state', 'ledger')].filter(existsSync)).toEqual([]);
   });
 
-  it('a daemon ends at the end of its own grace, although a server has a longer one', async () => {
+  it('a daemon ends at the end of its grace, although a server has a longer one', async () => {
     const slow = server('slow', 'stubborn.mjs', { stop: { close: 20, term: 20 } });
     const { fleet, say } = await startHerd(config([slow]));
     const pid = Number(await say('slow', 'pid'));

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** What a mutated line may do has to be the same for everybody: nothing here stops the daemon, or every server. */
+/** What a mutated line may do must be the same for every client: nothing here stops the daemon, or every server. */
 export function requestsOf(tag: string): string[] {
   const call = (value: string) => ({ server: 'good', tool: 'echo', arguments: { value: `${tag}-${value}` } });
   const modern = {

@@ -312,7 +312,7 @@ describe('trust in an agent file', () => {
     expect((await run('add', 'one', ...NPX)).stderr).toContain(`toolherd allow ${agentFile}`);
     expect(await allowed(run)).toBe(false);
     await run('allow', '--yes');
-    write(agentFile, `${read(agentFile)}# changed by somebody\n`);
+    write(agentFile, `${read(agentFile)}# changed meanwhile\n`);
     const { stdout } = await run('add', 'two', '--json', ...NPX);
     expect(JSON.parse(stdout)).toMatchObject({ allowed: false });
   });

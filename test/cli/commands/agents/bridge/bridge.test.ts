@@ -47,7 +47,7 @@ const echo = async (client: ClientV1, value: string) => {
 };
 
 describe('toolherd bridge', () => {
-  it('the official client of SDK v1 lists and calls tools, and answers a question of its own call', async () => {
+  it('the official client of SDK v1 lists and calls tools, and answers a question of its call', async () => {
     const { home } = await startHerd(HERD);
     const { client } = await attach(home);
     const { tools } = await client.listTools();
