@@ -6,7 +6,7 @@ import { BUILD } from './support/command.js';
 import { makeFolder } from './support/folder.js';
 
 describe('the build', () => {
-  it('without a writable temporary folder makes a command without machine code, which starts slower', () => {
+  it('the build makes a slower command without machine code if it has no writable temporary folder', () => {
     const folder = makeFolder();
     const bin = join(folder, 'dist', 'bin');
     const env = { ...process.env, TMPDIR: join(folder, 'nowhere'), TOOLHERD_HOME: join(folder, 'home') };

@@ -28,7 +28,7 @@ const isOneWrite = (bytes: number) => bytes >= 4096 && bytes < 5000;
  * A client and a server with toolherd between them; `server` and `client` are the writes that each was given. `isBusy`:
  * many calls came together before, and the timer of the wheel, which is armed once for all calls, is armed.
  */
-async function stage({ isBusy = false } = {}) {
+async function forwardCalls({ isBusy = false } = {}) {
   const world = new World();
   const server: Buffer[] = [];
   const client: Buffer[] = [];
@@ -151,7 +151,7 @@ test('the counters of this file count', () => {
 
 describe('a forwarded call', () => {
   test('makes no promise, no timer and no AbortController, on its way there or back', async () => {
-    const { ask, answer, replies, peer } = await stage({ isBusy: true });
+    const { ask, answer, replies, peer } = await forwardCalls({ isBusy: true });
     // one turn more for all lines together, to the server and to the client
     expect(made(() => ask(FEW))).toEqual({ TickObject: 1 });
     await settled();
@@ -161,7 +161,7 @@ describe('a forwarded call', () => {
   });
 
   test('that comes alone is written at once, to the server and back, without a promise or a timer', async () => {
-    const { ask, answer, server, client } = await stage();
+    const { ask, answer, server, client } = await forwardCalls();
     const kinds = new Set<string>();
     for (const id of [1, 2]) {
       for (const kind of Object.keys(made(() => ask(1, id)))) if (id > 1) kinds.add(kind);
@@ -176,7 +176,7 @@ describe('a forwarded call', () => {
   });
 
   test('is written at once if the last turn had one call; further calls of that turn share a write', async () => {
-    const { ask, server } = await stage();
+    const { ask, server } = await forwardCalls();
     ask(FEW);
     expect(server).toHaveLength(1);
     await settled();
@@ -188,7 +188,7 @@ describe('a forwarded call', () => {
   });
 
   test('shares one write to the server, and one to the client, with calls that came in the same chunk', async () => {
-    const { ask, answer, server, client } = await stage({ isBusy: true });
+    const { ask, answer, server, client } = await forwardCalls({ isBusy: true });
     ask(FEW);
     await settled();
     expect(server).toHaveLength(1);
@@ -198,7 +198,7 @@ describe('a forwarded call', () => {
   });
 
   test('does not wait for many others: full writes go out before the chunk is processed', async () => {
-    const { ask, answer, server, client, replies } = await stage({ isBusy: true });
+    const { ask, answer, server, client, replies } = await forwardCalls({ isBusy: true });
     ask(MANY);
     expect(server.length).toBeGreaterThan(0);
     await settled();
@@ -211,7 +211,7 @@ describe('a forwarded call', () => {
   });
 
   test('has each of its lines parsed once, and only its request is serialized', async () => {
-    const { ask, answer, replies } = await stage();
+    const { ask, answer, replies } = await forwardCalls();
     const [parse, stringify] = [vi.spyOn(JSON, 'parse'), vi.spyOn(JSON, 'stringify')];
     onTestFinished(() => void vi.restoreAllMocks());
     ask(MANY);
@@ -227,7 +227,7 @@ describe('a forwarded call', () => {
   });
 
   test('sends no event to a statechart', async () => {
-    const { ask, answer } = await stage();
+    const { ask, answer } = await forwardCalls();
     const sent = vi.spyOn(Actor.prototype, 'send');
     onTestFinished(() => void sent.mockRestore());
     ask(MANY);
@@ -238,7 +238,7 @@ describe('a forwarded call', () => {
   });
 
   test('passes a long result on in the memory that it arrived in', async () => {
-    const { ask, answer, client } = await stage();
+    const { ask, answer, client } = await forwardCalls();
     ask(1);
     await settled();
     const came = answer(`{"content":[{"type":"text","text":"${'x'.repeat(2 ** 20)}"}]}`);
@@ -249,7 +249,7 @@ describe('a forwarded call', () => {
   });
 
   test('leaves no timer armed after its reply', async () => {
-    const { ask, answer, world } = await stage();
+    const { ask, answer, world } = await forwardCalls();
     for (let round = 0; round < 5; round += 1) {
       ask(MANY, round * MANY);
       await settled();

@@ -170,7 +170,7 @@ describe('the command and the daemon', () => {
     );
     expect((await run('logs', 'good', '-n', '1')).status).toBe(0);
     expect((await run('logs', 'good', '-n', 'x')).status).toBe(2);
-    expect((await run('logs', 'nobody')).stderr).toBe("nothing was logged about 'nobody'.\n");
+    expect((await run('logs', 'absent')).stderr).toBe("nothing was logged about 'absent'.\n");
   });
 
   it('a command that needs the daemon starts it, unless --no-autostart is given', async () => {

@@ -22,7 +22,7 @@ const EVERYTHING = {
   },
 };
 
-it('SC-001 US1.1: search, add, call and attach work for a newcomer, a client started from the written config calls a tool, and the README shows this', async () => {
+it("SC-001 US1.1: the README's search, add, call and attach work, and a client of the written config calls a tool", async () => {
   const registry = await startRegistry([EVERYTHING]);
   const home = makeHome('version: "1.0"\n');
   // where npx finds the package without a download

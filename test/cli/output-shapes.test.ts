@@ -49,7 +49,7 @@ const COMMAND_LINES: readonly (readonly string[])[] = [
   ['why', 'offers'],
   ['why', 'dies'],
   ['why', 'off'],
-  ['why', 'nobody'],
+  ['why', 'absent'],
   ['inspect', 'offers'],
   ['pins', 'offers'],
   ['logs', '-n', '1'],
@@ -73,7 +73,7 @@ const COMMAND_LINES: readonly (readonly string[])[] = [
 /** Output that is long, depends on the machine, or is tested elsewhere. */
 const NOT_GOLDEN = ['doctor', 'schema', 'inspect', 'logs'];
 
-function stage() {
+function prepareHome() {
   const home = makeHome(HERD);
   writeFileSync(join(home.folder, 'extra.json'), JSON.stringify(SOURCE));
   const calls = [1, 2].map((value) => ({ server: 'typed', tool: 'nothing', arguments: { value } }));
@@ -99,8 +99,8 @@ function stage() {
 }
 
 describe('the output of the commands', () => {
-  it('for people equals golden/, except numbers', async () => {
-    const { run, normal } = stage();
+  it('texts for people equal golden/, except numbers', async () => {
+    const { run, normal } = prepareHome();
     let text = '';
     for (const args of COMMAND_LINES) {
       const { status, stdout, stderr } = await run(args);
@@ -111,8 +111,8 @@ describe('the output of the commands', () => {
     await expect(text).toMatchFileSnapshot('golden/commands.txt');
   }, 60_000);
 
-  it('for scripts follows the schema of each command, and a failure the schema of failures', async () => {
-    const { run } = stage();
+  it('JSON for scripts follows the schema of each command, and a failure the schema of failures', async () => {
+    const { run } = prepareHome();
     const ajv = new Ajv2020({ allErrors: true });
     const seen = new Set<string>(['events']);
     for (const args of COMMAND_LINES) {
@@ -132,7 +132,7 @@ describe('the output of the commands', () => {
   });
 
   it('that does not end is one line of JSON for each entry', async () => {
-    const { home, run } = stage();
+    const { home, run } = prepareHome();
     await run(['up']);
     const child = spawn(process.execPath, [COMMAND, 'events', '--json'], {
       cwd: home.folder,

@@ -5,7 +5,7 @@ import { toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 
 describe('the command', () => {
-  it('without a command it lists all commands', async () => {
+  it('toolherd alone lists all commands', async () => {
     const cwd = makeFolder();
     const bare = await toolherd([], { cwd });
     expect(bare.status).toBe(0);

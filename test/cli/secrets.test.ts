@@ -39,7 +39,7 @@ describe('X1 SC-005: a secret in env, envFile or headers', () => {
     ['a file with problems', AGENT.replaceAll('type: mcp', 'type: mcp\n    tiemout: 5')],
     ['a file with an unset variable', AGENT.replace('FROM_FILE', 'NOT_THERE')],
     ['a file that is no YAML', `${AGENT}   - [`],
-  ])('of %s is in no output and no saved file', async (_, agent) => {
+  ])('no output and no saved file has a secret of %s', async (_, agent) => {
     const cwd = makeFolder({
       'home/config.yaml': '',
       'agent.yaml': agent,

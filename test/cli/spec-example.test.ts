@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Stage, stage } from '../registry/command.js';
+import { type Prepared, prepareRegistry } from '../registry/command.js';
 import { simple } from '../registry/shapes.js';
 
 const ALICE = 'io.github.alice/filesystem';
@@ -10,7 +10,7 @@ const published = [...simple(ALICE), ...simple(BOB)];
 const BY_HAND = ['add', 'filesystem', '--', 'npx', '-y', 'mine'];
 
 /** The content of the two files, read without toolherd. */
-function written({ agentFile, configFile }: Stage): string[] {
+function written({ agentFile, configFile }: Prepared): string[] {
   const lists = [agentFile, configFile].map((file) =>
     existsSync(file) ? parse(readFileSync(file, 'utf8')) : {},
   );
@@ -20,7 +20,7 @@ function written({ agentFile, configFile }: Stage): string[] {
 }
 
 /** Which of them are used, as `list --all` sees it. */
-async function used({ run }: Stage): Promise<string[]> {
+async function used({ run }: Prepared): Promise<string[]> {
   const { stdout } = await run('list', '--all', '--json');
   return JSON.parse(stdout).servers.map(
     ({ name, scope, registry_name }: Record<string, string>) => `${scope} ${name} ${registry_name ?? '-'}`,
@@ -29,13 +29,13 @@ async function used({ run }: Stage): Promise<string[]> {
 
 describe('seed 001: server names', () => {
   it('a registry name is kept in full, the local name is its last segment', async () => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     await scene.run('add', ALICE);
     expect(written(scene)).toEqual([`local filesystem ${ALICE}`]);
   });
 
   it('must be non-empty', async () => {
-    const { run, agentFile, read } = await stage(published);
+    const { run, agentFile, read } = await prepareRegistry(published);
     expect((await run('add', ALICE, '--name', '')).status).toBe(78);
     expect((await run('add', '', '--', 'npx')).status).toBe(78);
     expect(() => read(agentFile)).toThrow('ENOENT');
@@ -47,11 +47,11 @@ describe.each([
   ['config.yaml', ['-g']],
 ])('seed 001: duplicate detection in %s', (_, flags) => {
   const scope = flags.length === 0 ? 'local' : 'global';
-  const fileOf = (scene: Stage) => (scope === 'local' ? scene.agentFile : scene.configFile);
+  const fileOf = (scene: Prepared) => (scope === 'local' ? scene.agentFile : scene.configFile);
   const byHand = ['add', 'filesystem', ...flags, '--', 'npx', '-y', 'mine'];
 
   it('registry to registry, the same registry_name: a duplicate under any name', async () => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     await scene.run('add', ALICE, ...flags);
     const text = scene.read(fileOf(scene));
     const again = await scene.run('add', ALICE, ...flags, '--name', 'other');
@@ -66,7 +66,7 @@ describe.each([
   });
 
   it('registry to registry, different registry_names: different servers; a taken short name needs --name', async () => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     await scene.run('add', ALICE, ...flags);
     const text = scene.read(fileOf(scene));
     const taken = await scene.run('add', BOB, ...flags);
@@ -87,7 +87,7 @@ describe.each([
   });
 
   it('manual to manual, the same name: a duplicate', async () => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     await scene.run(...byHand);
     const text = scene.read(fileOf(scene));
     expect(await scene.run(...byHand)).toMatchObject({
@@ -98,7 +98,7 @@ describe.each([
   });
 
   it('registry to manual, the same name: written, warned, and the manual one wins', async () => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     await scene.run(...byHand);
     const { status, stderr } = await scene.run('add', ALICE, ...flags);
     expect(status).toBe(0);
@@ -112,7 +112,7 @@ describe.each([
   });
 
   it('manual to registry, the same name: written, warned, and the manual one wins', async () => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     await scene.run('add', ALICE, ...flags);
     const { status, stderr } = await scene.run(...byHand);
     expect(status).toBe(0);
@@ -125,7 +125,7 @@ describe.each([
 
 describe('seed 001: agent config integration', () => {
   it('an entry of the agent overrides the global one of the same name, with a warning', async () => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     await scene.run('add', ALICE, '-g');
     expect((await scene.run(...BY_HAND)).stderr).toContain(
       "warning: in this project it overrides 'filesystem' of the global config\n",
@@ -143,7 +143,7 @@ describe('seed 001: agent config integration', () => {
   });
 
   it('entries of other types in the same list are neither duplicates nor removed', async () => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     const theirs = 'tools:\n  - name: filesystem\n    type: vectorstore\n';
     scene.write(scene.agentFile, theirs);
     expect((await scene.run('remove', 'filesystem')).status).toBe(4);
@@ -179,7 +179,7 @@ describe('seed 001: server installation state', () => {
     ['INSTALLED_LOCAL → INSTALLED_BOTH (add with -g flag)', 'local', ADD.global, 'both'],
     ['INSTALLED_GLOBAL → INSTALLED_BOTH (add to agent.yaml)', 'global', ADD.local, 'both'],
   ] as const)('%s', async (_, before, step, after) => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     for (const args of IN[before]) await scene.run(...args);
     const { status, stdout } = await scene.run(...step, '--json');
     expect(status).toBe(0);
@@ -194,7 +194,7 @@ describe('seed 001: server installation state', () => {
     ['local', REMOVE.global, ': toolherd remove filesystem\n'],
     ['global', REMOVE.local, ': toolherd remove filesystem -g\n'],
   ] as const)('%s: %j finds nothing, and suggests where to look: exit 4', async (before, step, words) => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     for (const args of IN[before]) await scene.run(...args);
     expect(await scene.run(...step)).toMatchObject({ status: 4, stderr: expect.stringContaining(words) });
     expect(written(scene)).toEqual(HELD[before]);
@@ -203,7 +203,7 @@ describe('seed 001: server installation state', () => {
 
 describe('toolherd list and remove', () => {
   it('the JSON shape of list is stable; without an agent.yaml it says so', async () => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     await scene.run('add', ALICE, '-g');
     expect(await scene.run('list')).toEqual({
       status: 0,
@@ -229,7 +229,7 @@ describe('toolherd list and remove', () => {
   });
 
   it('remove has a dry run and a near miss; the JSON shape is stable', async () => {
-    const scene = await stage(published);
+    const scene = await prepareRegistry(published);
     const { run, agentFile, read } = scene;
     await run('add', 'memory', '--', 'npx', 'x');
     expect(await run('remove', 'memroy')).toMatchObject({

@@ -14,7 +14,15 @@ import { onTerminal } from '../support/terminal.js';
 const EVIL = 'a\u001B[31mred\u001B]0;title\u0007\u202Egnp\u009B2J\nFAKE';
 const UNSAFE = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069]/;
 
-function stage({ isTTY, json = false, columns }: { isTTY: boolean; json?: boolean; columns?: number }) {
+function createTerminal({
+  isTTY,
+  json = false,
+  columns,
+}: {
+  isTTY: boolean;
+  json?: boolean;
+  columns?: number;
+}) {
   const said = { stdout: '', stderr: '' };
   const stream = (name: 'stdout' | 'stderr') => ({
     isTTY,
@@ -29,27 +37,27 @@ function stage({ isTTY, json = false, columns }: { isTTY: boolean; json?: boolea
 
 describe('X2: on a terminal', () => {
   it('JSON has control characters as escapes, and parses to the same text', () => {
-    const { output, said } = stage({ isTTY: true, json: true });
+    const { output, said } = createTerminal({ isTTY: true, json: true });
     output.json({ text: EVIL });
     expect(said.stdout).not.toMatch(UNSAFE);
     expect(JSON.parse(said.stdout).text).toBe(EVIL);
-    const piped = stage({ isTTY: false, json: true });
+    const piped = createTerminal({ isTTY: false, json: true });
     piped.output.json({ text: EVIL });
     expect(piped.said.stdout).toContain('\u009B2J');
   });
 
   it("a tool's text is printed without control characters and ends with a newline; a pipe gets it byte for byte", () => {
-    const { output, said } = stage({ isTTY: true });
+    const { output, said } = createTerminal({ isTTY: true });
     output.printRaw(EVIL);
     expect(said.stdout).not.toMatch(UNSAFE);
     expect(said.stdout).toMatch(/\nFAKE\n$/);
-    const piped = stage({ isTTY: false });
+    const piped = createTerminal({ isTTY: false });
     piped.output.printRaw(EVIL);
     expect(piped.said.stdout).toBe(EVIL);
   });
 
   it('progress is one line that fits and is removed; a pipe gets none', () => {
-    const { output, said } = stage({ isTTY: true, columns: 20 });
+    const { output, said } = createTerminal({ isTTY: true, columns: 20 });
     output.progress(undefined);
     expect(said.stderr).toBe('');
     output.progress(`${EVIL} ${'x'.repeat(100)}`);
@@ -57,7 +65,7 @@ describe('X2: on a terminal', () => {
     const [, first = '', last] = said.stderr.split('\r\u001B[K');
     expect([first.length, last]).toEqual([19, '']);
     expect(first).not.toMatch(UNSAFE);
-    const piped = stage({ isTTY: false });
+    const piped = createTerminal({ isTTY: false });
     piped.output.progress('half');
     expect(piped.said).toEqual({ stdout: '', stderr: '' });
   });
@@ -231,14 +239,14 @@ describe('a failing server', () => {
       status: 2,
       stderr: expect.stringContaining('see "toolherd tools good"'),
     });
-    expect(await run('why', 'nobody')).toMatchObject({
+    expect(await run('why', 'absent')).toMatchObject({
       status: 4,
       stderr: expect.stringContaining('fix: see "toolherd status"'),
     });
     expect((await run('logs', 'goood')).stderr).toMatch(/^nothing was logged about 'goood'\./);
   });
 
-  it('and --timeout ends each command that waits for it: exit 124', async () => {
+  it('--timeout ends each command that waits for a failing server: exit 124', async () => {
     const home = makeHome(config([server('silent', 'silent.mjs')]));
     await home.start();
     const run = (...args: string[]) =>

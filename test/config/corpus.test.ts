@@ -89,7 +89,7 @@ describe('FR-026: all errors of a file are reported at once', () => {
     expect(await places({ agent })).toEqual(['2 tools[0]', '2 tools[0].command']);
   });
 
-  it('those of both files, the global one and the agent file', async () => {
+  it('the errors of both files, the global one and the agent file, are reported together', async () => {
     const herd = makeHerd({
       agent: stdioAgent('zebra: 1'),
       config:

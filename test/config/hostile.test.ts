@@ -157,7 +157,7 @@ describe('C2: one process refuses every hostile file twice and survives', () => 
     expect(answer.message).toContain('is not a regular file');
   });
 
-  it('then it loads a good file', async () => {
+  it('the process loads a good file after them', async () => {
     const file = join(makeFolder({ 'agent.yaml': stdioAgent('args: ["${SET}"]') }), 'agent.yaml');
     expect(await loader.load(file)).toMatchObject({ servers: 1 });
   });
@@ -291,7 +291,7 @@ describe('C2: names of Object.prototype properties are data', () => {
   const pairs = (value: string) => NAMES.map((name) => [name, value]);
   const yaml = `{${NAMES.map((name) => `${name}: polluted`).join(', ')}}`;
 
-  it('in env and config', async () => {
+  it('env and config accept such names as keys', async () => {
     const server = only(
       await loadAgent(stdioAgent(`env: ${yaml}`, `config: {a: ${yaml}, __proto__: ${yaml}}`)),
     );
@@ -300,12 +300,12 @@ describe('C2: names of Object.prototype properties are data', () => {
     expect(Object.keys(server.config ?? {})).toEqual(['a', '__proto__']);
   });
 
-  it('in headers', async () => {
+  it('headers accept such names as keys', async () => {
     const server = remoteOf(await loadAgent(remoteAgent('http', `headers: ${yaml}`)));
     expect(Object.entries(server.headers)).toEqual(pairs('polluted'));
   });
 
-  it('in an envFile, except __proto__, which dotenv cannot represent', async () => {
+  it('an envFile accepts such names except __proto__, which dotenv cannot represent', async () => {
     const files = {
       'project/.env': NAMES.slice(1)
         .map((name) => `${name}=polluted\n`)

@@ -82,7 +82,7 @@ describe('FR-026: the exact specified messages', () => {
   });
 
   it.each(MESSAGES)(
-    'before it "error:", after it file, line, column, path and fix: %s',
+    'the message has "error:" before it, and file, line, column, path and fix after it: %s',
     async (text, setting) => {
       const herd = makeHerd(setting);
       const error = await refusalOf(herd.load());

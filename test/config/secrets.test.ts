@@ -300,7 +300,7 @@ describe('X1 SC-005: no error shows a secret', () => {
 });
 
 describe('an error stays readable', () => {
-  it('where the value of a variable is part of the path of the file', async () => {
+  it('the path of a file stays whole if the value of a variable is part of it', async () => {
     const herd = makeHerd({ agent: stdioAgent('args: ["${WHERE}"]', 'timeout: 5') });
     const load = herd.load({ environment: { WHERE: herd.project } });
     await expect(load).rejects.toMatchObject({

@@ -46,7 +46,7 @@ describe('FR-001: the four examples of the data model load as described', () => 
     expect(loaded.warnings.map(({ message }) => message)).toEqual(["'filesystem' has no description"]);
   });
 
-  it('sse', async () => {
+  it('the sse example loads', async () => {
     const loaded = await load(DATA_MODEL.sse);
     expect(only(loaded)).toEqual({
       ...SSE_DEFAULTS,
@@ -60,7 +60,7 @@ describe('FR-001: the four examples of the data model load as described', () => 
     });
   });
 
-  it('websocket', async () => {
+  it('the websocket example loads', async () => {
     const loaded = await load(DATA_MODEL.websocket);
     expect(only(loaded)).toEqual({
       ...WEBSOCKET_DEFAULTS,
@@ -71,7 +71,7 @@ describe('FR-001: the four examples of the data model load as described', () => 
     });
   });
 
-  it('http', async () => {
+  it('the http example loads', async () => {
     const loaded = await load(DATA_MODEL.http);
     expect(only(loaded)).toEqual({
       ...HTTP_DEFAULTS,
@@ -122,7 +122,7 @@ describe('FR-001: the six examples of the configuration load as described', () =
     });
   });
 
-  it('database', async () => {
+  it('the database example loads', async () => {
     const loaded = await load(CONTRACT.database);
     expect(only(loaded)).toEqual({
       ...STDIO_DEFAULTS,
@@ -249,7 +249,7 @@ describe('source documents and the plugin manifest', () => {
     expect(loaded.redactor.redact('token ghp_xxx... here')).toBe('token [redacted:GITHUB_TOKEN] here');
   });
 
-  it('without the required variable the load fails and names it', async () => {
+  it('the load fails without the required variable, and names it', async () => {
     const folder = makeFolder({ 'github/plugin.json': PLUGIN_MANIFEST });
     const text = PLUGIN_SOURCE.replace('/opt/mcp-plugins/github', join(folder, 'github')).replace(
       /,\s*"mcp_env_vars": \{[^}]*\}/,

@@ -68,7 +68,7 @@ const tools = {
     return says(text('logged'));
   },
   async test_logging_tool() {
-    log('nobody asked for this');
+    log('a log line without a request');
     return says(text('logged'));
   },
   test_error_handling: () => ({

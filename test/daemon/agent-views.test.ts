@@ -81,15 +81,15 @@ it('X3: no server of a revoked file runs, also after another server is registere
   expect(world.alive).toHaveLength(1);
   await revoke();
   await agents.reload();
-  registered.push(spec({ name: 'guest' }));
+  registered.push(spec({ name: 'extra' }));
   agents.serversChanged();
   world.links[0]?.isBuried();
   await settled();
-  expect(world.alive.map(({ spec: { name } }) => name)).toEqual(['guest']);
+  expect(world.alive.map(({ spec: { name } }) => name)).toEqual(['extra']);
   const shown = agents.views[0]?.status().map(({ name, detail }) => [name, detail]);
   expect(shown).toEqual([
     ['red', 'not_allowed'],
-    ['guest', 'running'],
+    ['extra', 'running'],
   ]);
   agents.close();
 });
@@ -110,7 +110,7 @@ describe('an agent file that cannot be read', () => {
     agents.close();
   });
 
-  it('and returns within the grace keeps its servers, and has a full grace the next time', async () => {
+  it('an agent file that returns within the grace keeps its servers, and has a full grace the next time', async () => {
     const { world, source, agents, open } = await start();
     const file = join(dirname(source.file), 'agent.yaml');
     await open('a');

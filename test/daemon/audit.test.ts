@@ -138,10 +138,10 @@ describe('the audit file', () => {
     const call = (name: string, args = {}) => lines.ask(name, 'tools/call', { name, arguments: args });
     // what a server has is known once it was asked
     await fleet.tools();
-    await fleet.call({ server: 'nobody', tool: 'x', arguments: { value: VALUE } });
+    await fleet.call({ server: 'absent', tool: 'x', arguments: { value: VALUE } });
     await fleet.call({ server: 'good', tool: 'nothing' });
     await fleet.call({ server: 'off', tool: 'echo' });
-    await call('nobody__has_it');
+    await call('absent__tool');
     await call('off__echo');
     await lines.ask('p', 'prompts/get', { name: 'good__none', arguments: { topic: VALUE } });
     await call('good__refuse');
@@ -168,10 +168,10 @@ describe('the audit file', () => {
     ]);
     expect(told).toEqual(
       expect.arrayContaining([
-        ['nobody', 'x', 'ServerNotFoundError', false, null],
+        ['absent', 'x', 'ServerNotFoundError', false, null],
         ['good', 'nothing', 'MCPToolNotFoundError', false, null],
         ['off', 'echo', 'ServerUnavailableError', false, null],
-        ['', 'nobody__has_it', 'MCPToolNotFoundError', false, null],
+        ['', 'absent__tool', 'MCPToolNotFoundError', false, null],
         ['off', 'off__echo', 'ServerUnavailableError', false, null],
         ['good', null, 'MCPPromptNotFoundError', false, null],
         ['good', 'refuse', 'MCPProtocolError', true, 1],
@@ -199,7 +199,7 @@ describe('the audit file', () => {
     const herd = await startHerd(HERD);
     const heard: unknown[] = [];
     herd.fleet.subscribe(['call'], (event) => heard.push(event));
-    await herd.fleet.call({ server: 'nobody', tool: 'x' });
+    await herd.fleet.call({ server: 'absent', tool: 'x' });
     const agent = join(herd.home.folder, 'agent.yaml');
     writeFileSync(agent, 'tools: []\n');
     const lines = new LineClient(herd.home.socket);

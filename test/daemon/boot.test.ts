@@ -80,16 +80,16 @@ describe('the code cache of the daemon', () => {
     ['one wrong bit', (kept) => kept.fill((kept.at(-40) ?? 0) ^ 1, kept.length - 40, kept.length - 39)],
     ['its second half gone', (kept) => kept.subarray(0, kept.length / 2)],
     ['nothing in it', () => Buffer.alloc(0)],
-  ])('with %s is ignored, and the daemon starts', (_, spoil) => {
+  ])('a code cache with %s is ignored, and the daemon starts', (_, spoil) => {
     expect(run(spoil)).toBe('read');
   });
 
-  it('of another program of the same length is ignored', () => {
+  it('a code cache of another program of the same length is ignored', () => {
     const of = PROGRAM.replace("'compiled'", "'of other'");
     expect(run((kept) => kept, { of })).toBe('read');
   });
 
-  it('by another version of V8 is ignored', () => {
+  it('a code cache by another version of V8 is ignored', () => {
     expect(run((kept) => kept, { v8: `${process.versions.v8}1` })).toBe('read');
   });
 

@@ -114,7 +114,7 @@ it('waiting registrations are limited by number and size; those that wait are no
   expect(herd.view.specs.map(({ name }) => name)).toEqual(['a', 'b', 'long', 'after']);
 });
 
-it('while two hundred servers are registered at once, other requests are served', async () => {
+it('other requests are served while two hundred servers are registered at once', async () => {
   const { home } = await startHerd(config([server('good', 'good.mjs')]));
   const [crowd, other] = [new LineClient(home.socket), new LineClient(home.socket)];
   await other.settle();

@@ -73,7 +73,7 @@ function pathWithConnector(path: string): string {
 }
 
 describe('the examples, against the built-in herd', () => {
-  it('shell', async () => {
+  it('the shell script calls a tool and prints the herd and an error', async () => {
     const home = builtInHerd();
     await home.start();
     const env = { ...home.environment, PATH: pathWithConnector(home.environment.PATH ?? '') };
@@ -91,13 +91,13 @@ describe('the examples, against the built-in herd', () => {
     ]);
   });
 
-  it('shell, with neither socat nor nc, names what it needs', async () => {
+  it('the shell script without socat and nc names what it needs', async () => {
     const env = { PATH: makeFolder(), TOOLHERD_SOCKET: '/nowhere' };
     const running = run('/bin/sh', ['examples/shell/herd.sh'], env);
     await expect(running).rejects.toThrow('this needs socat');
   });
 
-  it('python', async () => {
+  it('the Python script calls a tool three times', async () => {
     expect(
       works('command -v python3'),
       'this machine has no python3: install it, the example has to be run',
@@ -111,7 +111,7 @@ describe('the examples, against the built-in herd', () => {
   it.each([
     ['with the daemon', []],
     ['in process', ['--in-process']],
-  ])('node, %s', async (_, flags) => {
+  ])('the Node script makes, cancels and watches calls %s', async (_, flags) => {
     const home = builtInHerd();
     if (flags.length === 0) await home.start();
     const { stdout, stderr } = await run(
@@ -130,7 +130,21 @@ describe('the examples, against the built-in herd', () => {
     expect(stderr).toMatch(/\(everything: connecting\)\n\(everything: connected\)\n/);
   });
 
-  it('the agent loop', async () => {
+  it('the JavaScript of README.md calls a tool and ends', async () => {
+    const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+    const blocks = [...readme.matchAll(/```js\n(.*?)```/gs)].map(([, code = '']) => code);
+    expect(blocks).toHaveLength(1);
+    const home = builtInHerd();
+    await home.start();
+    const { stdout } = await run(
+      process.execPath,
+      ['--input-type=module', '--eval', blocks[0]!],
+      home.environment,
+    );
+    expect(stdout).toBe('Echo: hi\n');
+  });
+
+  it('the agent loop answers with the results of tools', async () => {
     const home = builtInHerd();
     await home.start();
     const { stdout } = await run(process.execPath, ['examples/agent-loop/agent.mjs'], home.environment);

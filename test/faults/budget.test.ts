@@ -63,7 +63,7 @@ describe('a server over its max_rss', () => {
     expect(await say('one', 'pid')).toMatch(/^\d+$/);
   });
 
-  it('again and again is quarantined with that reason', async () => {
+  it('a server that is over its limit again and again is quarantined with that reason', async () => {
     const entry = server('one', 'hungry.mjs', {
       ...FRUGAL,
       args: ['--always', String(MEAL)],

@@ -62,7 +62,7 @@ const remote = (name: string, url: string): Entry => ({
   ...ONCE,
 });
 
-async function stage(): Promise<Herd> {
+async function startSecretHerd(): Promise<Herd> {
   const urls = await Promise.all([500, 403].map(tellingEndpoint));
   const home = makeHome(
     config(
@@ -112,8 +112,8 @@ function filesOf({ folder }: Home): string[] {
   );
 }
 
-it('X1 SC-005: secrets of env, envFile, headers, variables and config are in no log, error, status, event, metric, file, process list or output', async () => {
-  const herd = await stage();
+it('X1 SC-005: no secret of a config is in a log, error, status, event, metric, file, process list or output', async () => {
+  const herd = await startSecretHerd();
   const { home, fleet, daemon } = herd;
   const seen = new Map<string, string>();
   const see = (where: string, what: unknown) =>
@@ -177,7 +177,7 @@ it('X1 SC-005: secrets of env, envFile, headers, variables and config are in no 
   for (const name of filesOf(home)) see(name, readFileSync(join(home.folder, name), 'latin1'));
 
   const hits = [...seen].filter(([, what]) => what.includes(CANARY));
-  expect(hits.map(([where, what]) => [where, around(what)])).toEqual([]);
+  expect(hits.map(([where, what]) => [where, excerpt(what)])).toEqual([]);
   // the secret was really sent: it was redacted
   expect(seen.get('state/logs/servers/tells.log')).toContain('[redacted:IN_ENV]');
   expect(seen.get('tools')).toContain('tells__stderr');
@@ -185,7 +185,7 @@ it('X1 SC-005: secrets of env, envFile, headers, variables and config are in no 
   measured(`X1: ${seen.size} places and ${[...seen.values()].join('').length} characters, 0 hits`);
 }, 90_000);
 
-function around(text: string): string {
+function excerpt(text: string): string {
   const at = text.indexOf(CANARY);
   return text.slice(Math.max(0, at - 120), at + 60);
 }

@@ -21,7 +21,7 @@ interface Memory {
   noted: string[];
 }
 
-const stage = (fields: Record<string, unknown> = {}) =>
+const startCancelHerd = (fields: Record<string, unknown> = {}) =>
   startHerd(config([server('it', 'hears-cancel.mjs', fields)]));
 
 const remember = async (herd: Herd) => JSON.parse(await herd.say('it', 'memory')) as Memory;
@@ -70,9 +70,9 @@ const WAYS: { name: string; calls: number; start(herd: Herd): ChildProcess }[] =
 
 describe('S9: a client that dies during a call', () => {
   it.each(WAYS)(
-    'by $name: its calls are cancelled at the server at once, and its connection is closed',
+    'a call by $name is cancelled at the server at once, and the connection of its client is closed',
     async ({ name, start, calls }) => {
-      const herd = await stage();
+      const herd = await startCancelHerd();
       await herd.fleet.start({ all: true }, true);
       const sockets = openSockets(herd);
       const delays: number[] = [];
@@ -99,7 +99,7 @@ describe('S9: a client that dies during a call', () => {
   );
 
   it('has its waiting calls dropped: they are never written', async () => {
-    const herd = await stage({ max_in_flight: 1 });
+    const herd = await startCancelHerd({ max_in_flight: 1 });
     const abort = new AbortController();
     await herd.fleet.tools('it');
     const sockets = openSockets(herd);
@@ -121,7 +121,7 @@ describe('S9: a client that dies during a call', () => {
   });
 
   it('differs from one that only closed its writing side, which gets its reply (`echo … | socat`)', async () => {
-    const herd = await stage();
+    const herd = await startCancelHerd();
     const client = await RawClient.open(herd.home.socket, { allowHalfOpen: true });
     client.socket.end(line('fleet/call', { server: 'it', tool: 'later', arguments: { ms: 700 } }));
     expect(await client.next()).toMatchObject({ id: 1, result: { success: true } });
@@ -130,7 +130,7 @@ describe('S9: a client that dies during a call', () => {
   });
 
   it('is noticed by its closed connection, after end and after destroy', async () => {
-    const herd = await stage();
+    const herd = await startCancelHerd();
     for (const [at, leave] of (['end', 'destroy'] as const).entries()) {
       const client = await RawClient.open(herd.home.socket);
       client.ask(1, 'fleet/call', HANG);

@@ -59,7 +59,7 @@ describe('a config that changes while the daemon runs', () => {
     expect((await fleet.status()).daemon.config_error).toBeNull();
   });
 
-  it('and is broken leaves the servers running, and status has the problem', async () => {
+  it('a broken config leaves the servers running, and status has the problem', async () => {
     const good = config([named('one')]);
     const { home, fleet, say, status } = await startHerd(good);
     const pid = await say('one', 'pid');
@@ -126,7 +126,7 @@ describe('a config that changes while the daemon runs', () => {
     measured(`C1: ${proven} times, never half applied (${slow} more were written too slowly to count)`);
   }, 120_000);
 
-  it('C1: and is truncated anywhere inside of an entry leaves the old config in use', async () => {
+  it('C1: a config that is truncated inside of an entry leaves the old config in use', async () => {
     const whole = lines(['a', 'b', 'c'].map((name) => named(name))).join('');
     const { home, fleet, say } = await startHerd(whole);
     const pid = await say('c', 'pid');

@@ -71,7 +71,7 @@ describe('P15: a container (of a stand-in for docker) whose client is killed', (
     expect(logOf(home, 'servers/one')).toContain('1 containers outlived their client and were removed');
   });
 
-  it('together with the daemon and its watchdog is removed by the next daemon', async () => {
+  it('the next daemon removes a container whose daemon and watchdog were killed with its client', async () => {
     const { home, daemon, first, others } = await startBoxes('one', 'other');
     const watchdog = await until(() => watchdogOf(daemon.id));
     daemon.kill('SIGSTOP');
@@ -86,7 +86,7 @@ describe('P15: a container (of a stand-in for docker) whose client is killed', (
     expect(logOf(home, 'daemon')).toContain('removed 2 containers that an earlier daemon left');
   });
 
-  it('by the end of the daemon is removed with it', async () => {
+  it('a daemon that ends removes the container with its client', async () => {
     const { home, daemon, first } = await startBoxes('one');
     daemon.kill('SIGTERM');
     await until(() => !isAlive(daemon.pid));
@@ -94,7 +94,7 @@ describe('P15: a container (of a stand-in for docker) whose client is killed', (
     expect(containersIn(home)).toEqual([]);
   });
 
-  it('and that docker does not remove delays no call, and is logged', async () => {
+  it('a container that docker does not remove delays no call, and is logged', async () => {
     const { home, first, say, status, born } = await startBoxes('one');
     const refusal = join(home.folder, 'containers.fails');
     writeFileSync(refusal, '');

@@ -143,7 +143,7 @@ describe('a server that never answers initialize', () => {
     expect(left).toEqual([]);
   });
 
-  it('P12: and ignores TERM is killed', async () => {
+  it('P12: a server that also ignores TERM is killed', async () => {
     const deaf = "trap '' TERM; while :; do sleep 0.1; done";
     const entry = command('one', '/bin/sh', ['-c', deaf], {
       start_timeout: 0.4,

@@ -170,7 +170,7 @@ describe('a server that dies while its lists are read', () => {
 });
 
 describe('I1: a singleton never has two processes', () => {
-  it('for any orders, crashes and config changes at the same time', async () => {
+  it('orders, crashes and config changes at the same time leave it one process', async () => {
     const entry = (value: string) =>
       config([server('one', 'alone.mjs', { args: ['./lives'], env: { VALUE: value }, ...OFTEN })]);
     const { home, fleet, say, daemon } = await startHerd(entry('0'));

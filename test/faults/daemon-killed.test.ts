@@ -35,7 +35,7 @@ describe('when the daemon is killed', () => {
     expect(processesOf(daemon.id)).toEqual([]);
   });
 
-  it('P2: after its watchdog was killed, the restarted watchdog kills every server, older and newer', async () => {
+  it('P2: the restarted watchdog kills every server, older and newer, after its predecessor was killed', async () => {
     const older = server('older', 'stubborn.mjs', { start: 'eager' });
     const newer = server('newer', 'stubborn.mjs');
     const { daemon, fleet } = await startHerd(config([older, newer]));
@@ -57,7 +57,7 @@ describe('when the daemon is killed', () => {
     await until(() => !pids.some(isAlive), ORPHANS_MS);
   });
 
-  it('P3: together with its watchdog, the next daemon kills the processes that they left', async () => {
+  it('P3: the next daemon kills the processes that a daemon and its watchdog left when both were killed', async () => {
     const { home, daemon, pids } = await startAll(
       TEN.filter(({ name }) => /stubborn|escapes-1|needs/.test(name)),
     );

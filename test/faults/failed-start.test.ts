@@ -151,14 +151,14 @@ describe('a server that exits at its start', () => {
     expect(performance.now() - startedAt).toBeLessThan(1000 + NOISE_MS);
   });
 
-  it('at server/discover for no known reason is started once more, also if it boots slowly', async () => {
+  it('a server that exits at server/discover for no known reason is started once more, also if it boots slowly', async () => {
     const herd = await startHerd(
       config([server('slow', 'boots-slowly-again.mjs', { start_timeout: 10, args: ['2500'] })]),
     );
     expect(await herd.say('slow', 'echo', { value: 'there' })).toBe('there');
   });
 
-  it('and then hangs is reported with both: the timeout and the exit before it', async () => {
+  it('a server that then hangs is reported with both: the timeout and the exit before it', async () => {
     const herd = await startHerd(
       config([server('odd', 'hangs-after-probe.mjs', { ...ONCE, start_timeout: 5 })]),
     );
@@ -212,7 +212,7 @@ describe('a command that PATH lacks', () => {
     expect(stdout).toBe('found\n');
   });
 
-  it('and that is nowhere gets a fix that works, also in quarantine', async () => {
+  it('a command that is nowhere gets a fix that works, also in quarantine', async () => {
     const herd = await startHerd(config([command('lost', 'no-such-command', [])]));
     const fix = 'install no-such-command, or run "toolherd up --replace" from a shell whose PATH has it';
     expect(await call(herd, 'lost')).toMatchObject({ fix });

@@ -20,7 +20,7 @@ describe('many calls at once', () => {
     });
   const others = Array.from({ length: 64 }, (_, index) => index).filter((index) => index % 8 !== 7);
 
-  it('over 8 servers, one of which hangs: 56 of 64 results come meanwhile, and the other 8 end when cancelled', async () => {
+  it('56 of 64 calls over 8 servers, one of which hangs, have results meanwhile; the other 8 end when cancelled', async () => {
     const { fleet } = await startHerd(config(EIGHT.map((name) => server(name, 'good.mjs'))));
     const come: number[] = [];
     const abort = new AbortController();
@@ -40,7 +40,7 @@ describe('many calls at once', () => {
     expect((await fleet.call(echo('h', 'again'))).success).toBe(true);
   });
 
-  it('as 64 calls of one connection give the same results', async () => {
+  it('64 calls of one connection give the same results', async () => {
     const { fleet } = await startHerd(config(EIGHT.map((name) => server(name, 'good.mjs'))));
     const come: number[] = [];
     const abort = new AbortController();
@@ -56,9 +56,9 @@ describe('many calls at once', () => {
     await until(async () => (await fleet.status(['h'])).servers[0]?.in_flight === 0);
   });
 
-  it('with mode first end at the first success, and running calls are cancelled at their servers', async () => {
+  it('calls with mode first end at the first success, and running calls are cancelled at their servers', async () => {
     const { fleet, status } = await herdOfFour();
-    const calls = [{ server: 'a', tool: 'wait' }, echo('b', 'quick'), { server: 'nobody', tool: 'x' }];
+    const calls = [{ server: 'a', tool: 'wait' }, echo('b', 'quick'), { server: 'absent', tool: 'x' }];
     expect(texts(await fleet.callMany({ calls, mode: 'first' }))).toEqual([
       'CancelledError',
       'quick',
@@ -80,16 +80,16 @@ describe('many calls at once', () => {
     );
   });
 
-  it('as a broadcast reach every selected server that has the tool', async () => {
+  it('a broadcast reaches every selected server that has the tool', async () => {
     const { fleet } = await herdOfFour();
     const broadcast = { tool: 'echo', arguments: { value: 'all' } };
     expect(texts(await fleet.broadcast(broadcast))).toEqual(['all', 'all', 'all', 'all']);
     const some = await fleet.broadcast({ ...broadcast, servers: ['[ab]', 'b*', 'd'] });
     expect(some.map(({ metadata }) => metadata.server)).toEqual(['b', 'd']);
-    expect(await fleet.broadcast({ tool: 'nobody-has-it' })).toEqual([]);
+    expect(await fleet.broadcast({ tool: 'absent' })).toEqual([]);
   });
 
-  it('by the command come as an array or lines; results have their number, or are JSON', async () => {
+  it('results of the command come as an array or lines, and have their number or are JSON', async () => {
     const { home, fleet } = await herdOfFour();
     await fleet.tools('a');
     const run = (input: string, ...args: string[]) =>

@@ -6,7 +6,7 @@ import { startHerd, until } from '../support/herd.js';
 import { config, server } from './config.js';
 import { measured } from './measured.js';
 
-async function stage() {
+async function startForger() {
   const herd = await startHerd(config([server('it', 'hostile.mjs')]));
   await herd.fleet.tools('it');
   const strays = async () => {
@@ -28,7 +28,7 @@ const call = (name: string, args = {}) => ({
 
 describe('U4: a server that sends replies without a request', () => {
   it('has repeated replies, forged ids and foreign tokens dropped and counted in the log', async () => {
-    const { home, strays } = await stage();
+    const { home, strays } = await startForger();
     const [victim, other] = [new LineClient(home.socket), new LineClient(home.socket)];
     // without a token: any progress for it is foreign
     victim.say({ id: 1, method: 'tools/call', params: { name: 'it__victim', arguments: {} } });
@@ -57,8 +57,8 @@ describe('U4: a server that sends replies without a request', () => {
     ]);
   });
 
-  it('in a flood fills no log and delays no call', async () => {
-    const { say, strays, status } = await stage();
+  it('a flood of replies fills no log and delays no call', async () => {
+    const { say, strays, status } = await startForger();
     expect(await say('it', 'flood', { times: 20_000 })).toBe('dry');
     expect(await say('it', 'twice')).toBe('first');
     const seen = await until(async () => (await strays()).length >= 5 && (await strays()));

@@ -11,7 +11,7 @@ const INVALID = -32600;
 const UNKNOWN = -32601;
 const PARAMS = -32602;
 
-async function stage() {
+async function connectToHerd() {
   const herd = await startHerd(config([server('good', 'good.mjs')]));
   await herd.fleet.tools('good');
   const client = await RawClient.open(herd.home.socket);
@@ -60,7 +60,7 @@ const BAD: [what: string, line: string | Buffer, error: { code: number; message?
 
 describe('S8: a client that sends malformed lines', () => {
   it('gets one error for a line of a gigabyte, and the daemon does not grow', async () => {
-    const { client, daemon } = await stage();
+    const { client, daemon } = await connectToHerd();
     const before = peakOf(daemon.pid);
     const chunk = Buffer.alloc(MIB, 'x');
     for (let sent = 0; sent < 1024; sent += 1) await client.write(chunk);
@@ -76,7 +76,7 @@ describe('S8: a client that sends malformed lines', () => {
   }, 60_000);
 
   it('gets one clear error for each; the connection stays open, and the daemon does not grow', async () => {
-    const { client, daemon } = await stage();
+    const { client, daemon } = await connectToHerd();
     const before = peakOf(daemon.pid);
     for (const [what, line, error] of BAD) {
       await client.write(Buffer.concat([Buffer.from(line), Buffer.from('\n')]));
@@ -92,7 +92,7 @@ describe('S8: a client that sends malformed lines', () => {
   });
 
   it('is served if the lines are valid: byte by byte, odd ids and names, half surrogates, a long batch', async () => {
-    const { client } = await stage();
+    const { client } = await connectToHerd();
     for (const byte of Buffer.from(`${request('fleet/status', '{}', '"ä"')}\r\n`)) {
       await client.write(Buffer.from([byte]));
     }

@@ -27,7 +27,7 @@ async function expectUntouched({ fleet, say, daemon }: Herd, pid: string): Promi
 }
 
 describe('a hostile config for a running daemon', () => {
-  it('C2: with deep or exploding YAML is refused at once, twice, and the servers run on', async () => {
+  it('C2: deep or exploding YAML is refused at once, twice, and the servers run on', async () => {
     const herd = await startHerd(GOOD);
     const pid = await herd.say('one', 'pid');
     const times: number[] = [];
@@ -46,7 +46,7 @@ describe('a hostile config for a running daemon', () => {
     await expectUntouched(herd, pid);
   });
 
-  it('C3: with an envFile outside of its folder, by path or by link, makes that server misconfigured', async () => {
+  it('C3: an envFile outside of its folder, by path or by link, makes that server misconfigured', async () => {
     const herd = await startHerd(GOOD);
     const pid = await herd.say('one', 'pid');
     symlinkSync('/etc/hostname', join(herd.home.folder, 'linked.env'));

@@ -11,7 +11,7 @@ const PING = { ping: { interval: 0.5, timeout: 2 } };
 const NOTICED_MS = 500 + 2000 + 1000 + NOISE_MS;
 
 describe('a server that hangs', () => {
-  it('P8: because it was suspended is killed and restarted', async () => {
+  it('P8: a suspended server is killed and restarted', async () => {
     const { say, status } = await startHerd(config([server('one', 'good.mjs', PING)]));
     const pid = Number(await say('one', 'pid'));
     const stoppedAt = performance.now();
@@ -29,7 +29,7 @@ describe('a server that hangs', () => {
     expect(await say('one', 'pid')).toBe(String(pids[0]));
   });
 
-  it('P8: during a call fails that call with sent: true', async () => {
+  it('P8: a server that hangs during a call fails that call with sent: true', async () => {
     const { say, fleet } = await startHerd(config([server('one', 'good.mjs', PING)]));
     const pid = Number(await say('one', 'pid'));
     const call = fleet.call({ server: 'one', tool: 'stop' });

@@ -82,7 +82,7 @@ const servesAgain = (herd: Herd) =>
     ),
   );
 
-it('L2: while servers are killed at random, every call gets exactly one reply or typed error, none runs twice, and nothing leaks', async () => {
+it('L2: every call gets one reply or typed error while servers are killed; none runs twice, and nothing leaks', async () => {
   const herd = await startHerd(
     config(SERVERS.map((name) => server(name, 'counts.mjs', { args: ['./ran'], ...POLICY }))),
   );

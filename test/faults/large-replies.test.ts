@@ -105,7 +105,7 @@ async function dribble(socket: WebSocket, message: string): Promise<void> {
 }
 
 describe('U8: a large reply', () => {
-  it('with a forged or ambiguous id reaches its own caller as an error, or no caller', async () => {
+  it('a reply with a forged or ambiguous id reaches its own caller as an error, or no caller', async () => {
     const { home, status } = await startHerd(HERD);
     const [victim, client] = [new LineClient(home.socket), new LineClient(home.socket)];
     for (const [kind, expected] of TRICKS) {
@@ -129,7 +129,7 @@ describe('U8: a large reply', () => {
     expect(await status('it')).toMatchObject({ incarnation: 1, restarts: 0 });
   });
 
-  it('of 10 MB with invalid UTF-8 is an error to its caller; other clients and the server are not affected', async () => {
+  it('a reply of 10 MB with invalid UTF-8 is an error to its caller; other clients and the server are not affected', async () => {
     const { home, status } = await startHerd(HERD);
     const [one, other] = [new LineClient(home.socket), new LineClient(home.socket)];
     const bad = { name: 'it__trick', arguments: { kind: 'badUtf8', bytes: 10_000_000 } };

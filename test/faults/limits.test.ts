@@ -21,27 +21,27 @@ const logOf = ({ folder }: Home) => readFile(join(folder, 'state', 'logs', 'daem
 
 /** Connections that say nothing, until one more is refused. They are let in one by one, so their number is known. */
 async function crowd({ socket }: Home): Promise<Socket[]> {
-  const guests: Socket[] = [];
+  const clients: Socket[] = [];
   onTestFinished(() => {
-    for (const guest of guests) guest.destroy();
+    for (const client of clients) client.destroy();
   });
   let closed = 0;
   while (closed === 0) {
-    const guest = connect(socket);
-    guests.push(guest);
-    guest
+    const client = connect(socket);
+    clients.push(client);
+    client
       .on('error', () => undefined)
       .on('close', () => {
         closed += 1;
       });
     // the last one is accepted too, and gets the refusal
-    guest.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+    client.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
     const heard = await new Promise<string>((resolve) => {
-      guest.once('data', (chunk) => resolve(String(chunk))).once('close', () => resolve(''));
+      client.once('data', (chunk) => resolve(String(chunk))).once('close', () => resolve(''));
     });
     if (heard.includes('OverloadedError')) break;
   }
-  return guests;
+  return clients;
 }
 
 describe.runIf(process.platform === 'linux')('P14: at the limit of open files', () => {
@@ -50,7 +50,7 @@ describe.runIf(process.platform === 'linux')('P14: at the limit of open files', 
     const herd = await startHerd(config(entries), { shell: `ulimit -n ${FILES}` });
     const { home, daemon, fleet, say } = herd;
     const pid = await say('one', 'pid');
-    const guests = await crowd(home);
+    const clients = await crowd(home);
     expect(descriptors(daemon)).toBeLessThan(FILES);
 
     const refused = await connectionOf(home)
@@ -75,7 +75,7 @@ describe.runIf(process.platform === 'linux')('P14: at the limit of open files', 
       'idle',
     ]);
 
-    for (const guest of guests) guest.destroy();
+    for (const client of clients) client.destroy();
     await until(() =>
       connectionOf(home)
         .status()
@@ -86,7 +86,7 @@ describe.runIf(process.platform === 'linux')('P14: at the limit of open files', 
     );
     expect(await say('three', 'echo', { value: 'well' })).toBe('well');
     measured(
-      `P14: ${FILES} files: ${guests.length} idle connections, the next one refused with a reason, ${entries.length} of ${entries.length} servers answered`,
+      `P14: ${FILES} files: ${clients.length} idle connections, the next one refused with a reason, ${entries.length} of ${entries.length} servers answered`,
     );
   });
 
@@ -96,7 +96,7 @@ describe.runIf(process.platform === 'linux')('P14: at the limit of open files', 
     const { daemon, fleet, say, status, home } = herd;
     const pid = await say('one', 'pid');
     limit(daemon, 'nofile', highestOf(daemon) + 1);
-    const guests = await crowd(home);
+    const clients = await crowd(home);
     const { error } = await fleet.call({ server: 'two', tool: 'pid' });
     expect(error).toMatchObject({ type: 'ServerUnavailableError', sent: false, retryable: true });
     expect(error?.message).toContain(
@@ -112,7 +112,7 @@ describe.runIf(process.platform === 'linux')('P14: at the limit of open files', 
     expect((await fleet.status()).daemon.pid).toBe(daemon.pid);
 
     limit(daemon, 'nofile', 4096);
-    for (const guest of guests) guest.destroy();
+    for (const client of clients) client.destroy();
     await until(async () => (await status('two')).state === 'connected');
     expect(await say('two', 'echo', { value: 'well' })).toBe('well');
     expect((await connectionOf(home).status()).daemon.pid).toBe(daemon.pid);
@@ -128,7 +128,7 @@ describe.runIf(process.platform === 'linux')('P14: at the limit of open files', 
     const { url } = (await herd.fleet.status()).daemon.http!;
     let closed = 0;
     // without the token: every local user can do this
-    const guests = Array.from({ length: 2 * FILES }, () =>
+    const clients = Array.from({ length: 2 * FILES }, () =>
       connect(Number(new URL(url!).port), '127.0.0.1')
         .on('error', () => undefined)
         .on('close', () => {
@@ -137,7 +137,7 @@ describe.runIf(process.platform === 'linux')('P14: at the limit of open files', 
         .resume(),
     );
     onTestFinished(() => {
-      for (const guest of guests) guest.destroy();
+      for (const client of clients) client.destroy();
     });
     await until(() => closed >= FILES);
     expect(descriptors(herd.daemon)).toBeLessThan(FILES - 8);

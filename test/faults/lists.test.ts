@@ -273,7 +273,7 @@ describe('a list that could not be read', () => {
     expect(await herd.say('flaky', 'asked')).toBe('2');
   });
 
-  test('and never can be is reported by tools, status, why, doctor and logs', async () => {
+  test('a list that can never be read is reported by tools, status, why, doctor and logs', async () => {
     const herd = await startHerd(config([server('broken', 'fails-lists.mjs', { args: ['all'] })]));
     const run = command(herd);
     const listed = await run('tools', 'broken');
@@ -302,7 +302,7 @@ describe('a list that could not be read', () => {
     expect(await herd.say('broken', 'echo', { value: 'calls pass' })).toBe('calls pass');
   });
 
-  test('and was known before stays listed as stale', async () => {
+  test('a list that was known before stays listed as stale', async () => {
     const herd = await startHerd(config([server('once', 'fails-lists.mjs', { args: ['0'] })]));
     const { tools } = await herd.fleet.tools('once');
     await herd.say('once', 'fail', { times: 'all' });
@@ -320,14 +320,14 @@ describe('a list that could not be read', () => {
     await until(async () => (await listsOf(herd, 'once'))?.tools?.freshness === 'fresh');
   });
 
-  test('because its pages form a circle counts as failed', async () => {
+  test('a list whose pages form a circle counts as failed', async () => {
     const herd = await startHerd(config([server('round', 'pages.mjs', { args: ['circle'] })]));
     const reason = 'the reply to tools/list is unusable: its pages go in a circle';
     expect((await herd.fleet.tools('round')).missing[0]?.reason).toContain(reason);
     expect(await listsOf(herd, 'round')).toMatchObject({ tools: { freshness: 'failed', reason } });
   });
 
-  test('of a transient server is read by the next process', async () => {
+  test('a list of a transient server is read by the next process', async () => {
     const fields = { args: ['all'], lifecycle: 'transient' };
     const herd = await startHerd(config([server('brief', 'fails-lists.mjs', fields)]));
     expect((await herd.fleet.tools('brief')).missing).toMatchObject([{ server: 'brief', list: 'tools' }]);
@@ -343,7 +343,7 @@ describe('a server that is new to a running daemon', () => {
   const added = (events: readonly CatalogEvent[], name: string) =>
     until(() => events.find((event) => event.server === name && event.added.includes('echo')));
 
-  test('by a changed config is read; a server that the daemon started with is not', async () => {
+  test('a server of a changed config is read; a server that the daemon started with is not', async () => {
     const herd = await startHerd(config([good]));
     const events = await listen(herd);
     const changed = server('other', 'good.mjs', { env: { VERSION: '1' } });
@@ -358,16 +358,16 @@ describe('a server that is new to a running daemon', () => {
     await added(events, 'other');
   });
 
-  test('by fleet/register is read', async () => {
+  test('a server of fleet/register is read', async () => {
     const herd = await startHerd(config([good]));
     const events = await listen(herd);
     const args = [fixturePath('good.mjs')];
-    await herd.fleet.register({ name: 'guest', server: 'g', command: process.execPath, args });
-    await added(events, 'guest');
-    expect((await herd.fleet.tools()).tools.map((tool) => tool.exposed_name)).toContain('guest__echo');
+    await herd.fleet.register({ name: 'extra', server: 'g', command: process.execPath, args });
+    await added(events, 'extra');
+    expect((await herd.fleet.tools()).tools.map((tool) => tool.exposed_name)).toContain('extra__echo');
   });
 
-  test('and per-agent causes list_changed for attached agents', async () => {
+  test('a per-agent server causes list_changed for attached agents', async () => {
     const herd = await startHerd(config([good]));
     const client = new LineClient(herd.home.socket);
     await client.hello();
@@ -395,7 +395,7 @@ describe('a server that is new to a running daemon', () => {
     expect(await herd.status('off')).toMatchObject({ state: 'created', pids: [] });
   });
 
-  test('and cannot start ends in quarantine', async () => {
+  test('a server that cannot start ends in quarantine', async () => {
     const herd = await startHerd(config([good]));
     const bad = server('bad', 'exits-at-start.mjs', { max_restarts: 1, backoff: { min: 0.01, max: 0.01 } });
     herd.home.configure(config([good, bad]));

@@ -43,7 +43,7 @@ function callEach(socket: string, who: number): Promise<Counts> {
   });
 }
 
-it('L1: many connections, servers and calls at once: no call is lost, doubled or crossed, and each tool runs once per call', async () => {
+it('L1: many connections, servers and calls at once lose, double and cross no call; a tool runs once per call', async () => {
   const { home, fleet, say } = await startHerd(config(SERVERS.map((name) => server(name, 'counts.mjs'))));
   await fleet.start({ all: true }, true);
   const began = performance.now();

@@ -59,7 +59,7 @@ async function callOften({ home }: Herd, calls: number): Promise<void> {
   expect(wrong).toEqual([]);
 }
 
-it('L4: after many calls the heap, the open files and the timers of the daemon have not grown', async () => {
+it('L4: the heap, the open files and the timers of the daemon have not grown after many calls', async () => {
   const vitals = join(makeFolder(), 'vitals.json');
   const herd = await startHerd(config([server('it', 'counts.mjs')]), {
     node: ['--no-warnings', '--expose-gc', '--require', join(import.meta.dirname, 'vitals.cjs')],

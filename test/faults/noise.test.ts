@@ -9,7 +9,7 @@ import { measured } from './measured.js';
 const FAST_MS = 500 + NOISE_MS;
 const TIMEOUT_S = 30;
 
-const stage = async () => {
+const startNoisyHerd = async () => {
   const herd = await startHerd(config([server('it', 'noisy.mjs', { request_timeout: TIMEOUT_S })]));
   await herd.fleet.tools('it');
   return herd;
@@ -36,7 +36,7 @@ const WAYS = [
 
 describe('U2: a server that prints noise on its stdout', () => {
   it.each(WAYS)('fails a call with a broken reply at once, and serves the next: %s', async (way, ask) => {
-    const herd = await stage();
+    const herd = await startNoisyHerd();
     for (const broken of ['glued', 'nul', 'badUtf8']) {
       const askedAt = performance.now();
       const told = await ask(herd, broken);
@@ -53,7 +53,7 @@ describe('U2: a server that prints noise on its stdout', () => {
   });
 
   it.each(WAYS)('serves calls if the noise has its own lines, also byte by byte: %s', async (_, ask) => {
-    const herd = await stage();
+    const herd = await startNoisyHerd();
     for (let round = 0; round < 3; round += 1) {
       expect(await ask(herd, 'echoes')).toBe('echoed');
       expect(await ask(herd, 'bytewise')).toBe('gäbe es ☃');

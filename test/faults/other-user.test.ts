@@ -10,7 +10,7 @@ import { type Home, startHerd, until } from '../support/herd.js';
 import { config } from './config.js';
 import { measured } from './measured.js';
 
-const NOBODY = 65534;
+const OTHER_USER = 65534;
 const isRoot = process.getuid?.() === 0;
 const modeOf = (path: string) => (lstatSync(path).mode & 0o777).toString(8);
 const modesOf = ({ socket }: Home) => [modeOf(dirname(socket)), modeOf(socket)];
@@ -19,8 +19,8 @@ const modesOf = ({ socket }: Home) => [modeOf(dirname(socket)), modeOf(socket)];
 const STRANGER = `
   const { connect } = require('node:net');
   process.setgroups([]);
-  process.setgid(${NOBODY});
-  process.setuid(${NOBODY});
+  process.setgid(${OTHER_USER});
+  process.setuid(${OTHER_USER});
   const socket = connect(process.argv[1]);
   socket.on('connect', () => socket.write('{"jsonrpc":"2.0","id":1,"method":"fleet/status"}\\n'));
   socket.on('data', () => { console.log('answered'); socket.destroy(); });
@@ -51,7 +51,7 @@ async function canBeTried({ folder }: Home): Promise<boolean> {
   onTestFinished(() => void server.close());
   const heard = isRoot ? await strangerHears(socket) : 'not root';
   if (heard !== 'answered')
-    console.warn(`S6: nobody else can be tried here (${heard}); only modes were looked at`);
+    console.warn(`S6: this process cannot become another user (${heard}); only modes were checked`);
   return heard === 'answered';
 }
 

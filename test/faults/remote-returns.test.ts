@@ -187,7 +187,7 @@ describe('U6 FR-023: a refusal that asks for credentials', () => {
     ['sse', 403, {}],
     ['websocket', 401, {}],
   ])(
-    'with a challenge leads to needs_auth, also after it was connected: %s, HTTP %i, %j',
+    'a refusal with a challenge leads to needs_auth, also after it was connected: %s, HTTP %i, %j',
     async (transport, status, fields) => {
       const server = transport === 'http' ? await tinyHttp() : undefined;
       const port = server?.port ?? (await freePort());
@@ -208,7 +208,7 @@ describe('U6 FR-023: a refusal that asks for credentials', () => {
     ['sse', 401, AUTHORIZATION],
     ['websocket', 403, {}],
   ])(
-    'without a challenge from the start is reported as AuthRequiredError and tried again slowly: %s, HTTP %i, %j',
+    'a first refusal without a challenge is AuthRequiredError, and is tried again slowly: %s, HTTP %i, %j',
     async (transport, status, fields) => {
       const port = await freePort();
       const other = await standIn(refusing(status, {}), port);

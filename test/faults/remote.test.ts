@@ -49,7 +49,7 @@ async function inFlight(herd: Herd, name: string): Promise<void> {
 }
 
 describe.each<Remote>(['http', 'sse', 'websocket'])('U6 FR-023: a server over %s', (transport) => {
-  it('that is replaced between two calls serves the next; a death during a call fails it within a second, and the server serves after its return', async () => {
+  it('a server replaced between calls serves on; its death fails a call within a second, and it serves on its return', async () => {
     const server = await started(transport);
     const herd = await herdOf([{ name: 'far', transport, url: server.url }]);
     const isConnected = async () => {

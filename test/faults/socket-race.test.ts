@@ -12,7 +12,7 @@ const command = (home: Home, ...args: string[]) =>
   toolherd(args, { cwd: home.folder, env: home.environment });
 
 describe('S1: of daemons that race for one socket one wins', () => {
-  it('of six, in each round, also over a stale socket; the losers report it and start no server', async () => {
+  it('one daemon of six wins each round, also over a stale socket; the losers report it and start no server', async () => {
     const home = makeHome(config([server('one', 'good.mjs', { start: 'eager' })]));
     const barrier = join(home.folder, 'barrier.cjs');
     writeFileSync(
@@ -55,7 +55,7 @@ describe('S1: of daemons that race for one socket one wins', () => {
     measured(`S1: one owner in ${rounds} of ${rounds} races of six`);
   }, 300_000);
 
-  it('of commands that start it at once, each is served', async () => {
+  it('each of several commands that start it at once is served', async () => {
     const home = makeHome(config([server('one', 'good.mjs')]));
     const outcomes = await Promise.all([
       command(home, 'up', '--json'),

@@ -72,7 +72,7 @@ describe('S2: after a daemon was killed', () => {
     expect(new Set(pids).size).toBe(4);
   });
 
-  it('but not while it runs: a deleted lock file lets no second daemon in', async () => {
+  it('a deleted lock file lets no second daemon in while the first runs', async () => {
     const { home, fleet, daemon } = await startHerd(EMPTY);
     await rm(`${home.socket}.lock`);
     const { readiness } = home.launch();

@@ -9,7 +9,7 @@ import { config, server } from './config.js';
 import { measured, millis } from './measured.js';
 
 describe('a server that is stopped', () => {
-  it('P6: and ignores EOF and TERM is killed at the end of its grace, not earlier', async () => {
+  it('P6: a server that ignores EOF and TERM is killed at the end of its grace, not earlier', async () => {
     const stop = { close: 0.4, term: 0.4 };
     const { fleet, say } = await startHerd(config([server('one', 'stubborn.mjs', { stop })]));
     const pid = Number(await say('one', 'pid'));
@@ -35,7 +35,7 @@ describe('a server that is stopped', () => {
     expect(tookMs).toBeLessThan(1000 + NOISE_MS);
   });
 
-  it('P7: by a crash takes its helpers with it', async () => {
+  it('P7: a server that crashes takes its helpers with it', async () => {
     const { fleet, say } = await startHerd(config([server('one', 'escapes.mjs')]));
     const helper = Number(await say('one', 'helper'));
     await fleet.call({ server: 'one', tool: 'exit' });
@@ -78,7 +78,7 @@ async function startUnwilling() {
 }
 
 describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledger', () => {
-  it('on SIGTERM', async () => {
+  it('a daemon that gets SIGTERM leaves none of them', async () => {
     const { daemon, home, pids } = await startUnwilling();
     daemon.kill('SIGTERM');
     await until(() => !isAlive(daemon.pid));
@@ -86,7 +86,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     expect([home.socket, join(home.folder, 'state', 'ledger')].filter(existsSync)).toEqual([]);
   });
 
-  it('on "down", which reports the killed servers', async () => {
+  it('a daemon that "down" ends leaves none of them, and reports the killed servers', async () => {
     const { daemon, home, pids } = await startUnwilling();
     const { status, stdout } = await toolherd(['down', '--json'], {
       cwd: home.folder,
@@ -102,7 +102,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     expect([home.socket, join(home.folder, 'state', 'ledger')].filter(existsSync)).toEqual([]);
   });
 
-  it('at the end of its grace, although a server has a longer one', async () => {
+  it('a daemon ends at the end of its grace, although a server has a longer one', async () => {
     const slow = server('slow', 'stubborn.mjs', { stop: { close: 20, term: 20 } });
     const { fleet, say } = await startHerd(config([slow]));
     const pid = Number(await say('slow', 'pid'));
@@ -112,7 +112,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     expect(performance.now() - began).toBeLessThan(300 + 500 + NOISE_MS);
   });
 
-  it('while others give orders, which are refused', async () => {
+  it('a daemon that ends refuses the orders of other clients meanwhile', async () => {
     const names = ['a', 'b', 'c'];
     const stop = { close: 0.6, term: 0.6 };
     const { fleet, connect, daemon } = await startHerd(
@@ -132,7 +132,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     expect(processesOf(daemon.id)).toEqual([]);
   });
 
-  it('at once on a signal more than a second after the first', async () => {
+  it('a daemon ends at once on a signal more than a second after the first', async () => {
     const slow = server('slow', 'stubborn.mjs', { stop: { close: 20, term: 20 } });
     const { daemon, say } = await startHerd(config([slow]));
     const pid = Number(await say('slow', 'pid'));
@@ -143,7 +143,7 @@ describe('I6 FR-024: a daemon that ends leaves no process, no socket and no ledg
     await until(() => !isAlive(pid), ORPHANS_MS);
   });
 
-  it('when it is ordered twice', async () => {
+  it('a daemon that is ordered to end twice leaves none of them', async () => {
     const { fleet, connect, daemon, say, home } = await startHerd(config([server('one', 'good.mjs')]));
     await say('one', 'pid');
     const other = await connect();

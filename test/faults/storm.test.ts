@@ -72,7 +72,7 @@ describe('a server that exits before the first write', () => {
     );
   });
 
-  it('P13: or closes its stdin fails a call with a typed error, and is restarted', async () => {
+  it('P13: a server that closes its stdin fails a call with a typed error, and is restarted', async () => {
     const { fleet, daemon, say } = await startHerd(
       config([server('one', 'closes-pipe.mjs', { ping: { interval: 0.1, timeout: 5 } })]),
     );

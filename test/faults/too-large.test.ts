@@ -66,7 +66,7 @@ const sizedWebsocket = () =>
 
 describe('U3: a result over max_message_bytes', () => {
   it.each(WAYS)(
-    'over %s: only its own call fails; the server runs on, and smaller results pass',
+    'a large result over %s fails only its own call; the server runs on, and smaller results pass',
     async (name, tool, entry) => {
       const { fleet, home, status } = await startHerd(config([await entry()]));
       const give = (bytes: number) => fleet.call({ server: 'it', tool, arguments: { bytes } });
@@ -99,7 +99,7 @@ describe('U3: a result over max_message_bytes', () => {
     },
   );
 
-  it('and far over it closes a WebSocket, and the next call opens another', async () => {
+  it('a result that is far over it closes a WebSocket, and the next call opens another', async () => {
     const { url } = await sizedWebsocket();
     const { fleet } = await startHerd(config([far('websocket', url)]));
     const give = (bytes: number) => fleet.call({ server: 'it', tool: 'any', arguments: { bytes } });

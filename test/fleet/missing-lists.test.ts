@@ -19,7 +19,7 @@ const reasons = (
 };
 
 describe('a list is missing', () => {
-  test('while it is unknown, with the state of its server as reason', () => {
+  test('an unknown list is missing, with the state of its server as reason', () => {
     expect(reasons('unknown', {})).toEqual(['it was never started']);
     expect(reasons('unknown', { state: 'connecting', detail: 'running' })).toEqual([
       'has been starting for 5 s',
@@ -34,14 +34,14 @@ describe('a list is missing', () => {
   });
 
   test.each(['waiting', 'quarantined'] as const)(
-    'with a reason, if its server is %s without an error',
+    'a list whose server is %s without an error is missing, with a reason',
     (detail) => {
       const [reason] = reasons('unknown', { state: 'disconnected', detail });
       expect(reason).not.toContain('undefined');
     },
   );
 
-  test('while it is stale and its server is not connected; the reason says that the old list is shown', () => {
+  test('a stale list of a server that is not connected is missing; the reason says that the old list is shown', () => {
     const shown = '; what it last listed is shown';
     expect(reasons('stale', { state: 'connected', detail: 'running' })).toEqual([]);
     expect(reasons('stale', { state: 'error', detail: 'quarantined', last_error: crashed })).toEqual([
@@ -54,7 +54,7 @@ describe('a list is missing', () => {
     ]);
   });
 
-  test('if it is cached and its server cannot start, but not while the server is at rest', () => {
+  test('a cached list is missing if its server cannot start, but not while the server is at rest', () => {
     expect(reasons('cached', {})).toEqual([]);
     expect(reasons('cached', { state: 'disconnected', detail: 'stopped' })).toEqual([]);
     expect(reasons('cached', { state: 'connecting', detail: 'running' })).toEqual([]);
@@ -63,7 +63,7 @@ describe('a list is missing', () => {
     ]);
   });
 
-  test('after a failed reading, with the time of the next one', () => {
+  test('a list whose reading failed is missing, with the time of the next one', () => {
     const reasonsAfter = (status: Partial<ServerStatus>, next_try_at: string | null = null) => {
       const failed: ListStatus = { freshness: 'failed', reason: 'timed out', next_try_at };
       const server = { name: 'srv', detail: 'running', since: SINCE, lists: { tools: failed }, ...status };

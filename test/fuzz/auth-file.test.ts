@@ -26,7 +26,7 @@ async function closedServer(): Promise<string> {
 }
 
 it(
-  'L3: for any content of the token file, a server connects or asks for an authorisation',
+  'L3: a server connects or asks for an authorisation for any content of the token file',
   async () => {
     const origin = await closedServer();
     const spec = httpSpec(`${origin}/mcp`);

@@ -23,7 +23,7 @@ const SAYINGS = [
 ];
 
 it(
-  'L3: for any answer of a daemon every library call settles with a result or an error, and no rejection is unhandled',
+  'L3: every library call settles for any answer of a daemon, and no rejection is unhandled',
   async () => {
     const path = join(makeFolder(), 'd.sock');
     let sayings: Buffer[] = [];

@@ -109,7 +109,7 @@ async function answerTo(door: NetConnectOpts, pieces: readonly Buffer[]): Promis
 const statusesIn = (heard: string) =>
   [...heard.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
-async function stage() {
+async function startHttpHerd() {
   const herd = await startHerd(config([server('good', 'good.mjs')], { http: { listen: '127.0.0.1:0' } }));
   const client = new HttpClient({ socketPath: herd.home.socket });
   await client.initialize();
@@ -143,9 +143,9 @@ const AMBIGUOUS: [what: string, headers: string[], body?: string][] = [
 
 describe('L3: any HTTP input', () => {
   it(
-    'on the socket is answered and ends, without a fault of toolherd',
+    'input on the socket is answered and ends, without a fault of toolherd',
     async () => {
-      const { home, session, expectWell, status } = await stage();
+      const { home, session, expectWell, status } = await startHttpHerd();
       const seen = new Map<number, number>();
       await fc.assert(
         fc.asyncProperty(
@@ -169,9 +169,9 @@ describe('L3: any HTTP input', () => {
   );
 
   it(
-    'on a port without the token reaches no server',
+    'input on a port without the token reaches no server',
     async () => {
-      const { home, session, port, expectWell, status } = await stage();
+      const { home, session, port, expectWell, status } = await startHttpHerd();
       const { calls } = await status('good');
       const guesses = [
         'Authorization: Bearer x',
@@ -196,7 +196,7 @@ describe('L3: any HTTP input', () => {
   );
 
   it('that two parsers could read in two ways is refused', async () => {
-    const { home } = await stage();
+    const { home } = await startHttpHerd();
     const hidden = 'GET /health HTTP/1.1\r\nHost: x\r\n\r\n';
     for (const [what, headers, body = '4\r\n{}  \r\n0\r\n\r\n'] of AMBIGUOUS) {
       const lines = ['POST /mcp HTTP/1.1', 'Host: x', 'Content-Type: application/json', ...headers, ''];

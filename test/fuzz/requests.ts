@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** What a mutated line may do has to be the same for everybody: nothing here stops the daemon, or every server. */
+/** What a mutated line may do must be the same for every client: nothing here stops the daemon, or every server. */
 export function requestsOf(tag: string): string[] {
   const call = (value: string) => ({ server: 'good', tool: 'echo', arguments: { value: `${tag}-${value}` } });
   const modern = {
@@ -42,9 +42,9 @@ export function requestsOf(tag: string): string[] {
     ['fleet/inspect', { server: 'good' }],
     [
       'fleet/register',
-      { name: 'guest', description: 'd', server: 's', command: 'npx', args: ['-y', 's'], enabled: false },
+      { name: 'extra', description: 'd', server: 's', command: 'npx', args: ['-y', 's'], enabled: false },
     ],
-    ['fleet/unregister', { name: 'guest' }],
+    ['fleet/unregister', { name: 'extra' }],
     ['fleet/metrics', {}],
     ['fleet/reload', { dry_run: true }],
     ['fleet/logout', { server: 'good' }],

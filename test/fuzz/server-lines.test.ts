@@ -46,7 +46,7 @@ const GREETINGS = [
   `{${head},"id":@ID@,"result":{"protocolVersion":"2025-11-25","serverInfo":{"name":"n","version":"1","title":"t"},"capabilities":{"tools":{"listChanged":true},"logging":{},"resources":{"subscribe":true}},"instructions":"i"}}`,
 ];
 
-async function stage(args: string[] = []) {
+async function startParrot(args: string[] = []) {
   const herd = await startHerd(
     config([
       server('it', 'parrot.mjs', { args, request_timeout: 20, start_timeout: 3, restart: 'never' }),
@@ -70,7 +70,7 @@ describe('L3: for any output of a server', () => {
   it(
     'each call settles once, with its own reply or a typed error, and no other call is affected',
     async () => {
-      const { home, fleet, status, expectWell } = await stage();
+      const { home, fleet, status, expectWell } = await startParrot();
       const [victim, caller] = [new LineClient(home.socket), new LineClient(home.socket)];
       await victim.hello();
       await caller.hello();
@@ -155,7 +155,7 @@ describe('L3: for any output of a server', () => {
   it(
     'a list is shown or missing, and the server can still be called',
     async () => {
-      const { fleet, say, expectWell, status } = await stage();
+      const { fleet, say, expectWell, status } = await startParrot();
       await fc.assert(
         fc.asyncProperty(mutated(LISTS), async (bytes) => {
           expect(await say('it', 'list', { bytes: base64(bytes) })).toBe('kept');
@@ -182,7 +182,7 @@ describe('L3: for any output of a server', () => {
   it(
     'a handshake is accepted or ends with its reason, and the next start begins anew',
     async () => {
-      const { home, fleet, say, expectWell, status } = await stage(['greeting']);
+      const { home, fleet, say, expectWell, status } = await startParrot(['greeting']);
       const file = join(home.folder, 'greeting');
       let taken = 0;
       await fc.assert(

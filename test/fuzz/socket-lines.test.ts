@@ -75,7 +75,7 @@ async function converse(socket: string, tag: string, { bytes, cuts }: Talk): Pro
 const descriptors = (pid: number) => openFiles(pid).length;
 
 it(
-  'L3: for any input of clients each request is answered once, other clients are served, and nothing leaks',
+  'L3: each request is answered once for any input of clients, other clients are served, and nothing leaks',
   async () => {
     const { home, daemon, fleet, status } = await startHerd(
       config(

@@ -61,7 +61,7 @@ async function end(home: Home, pid: number): Promise<void> {
 }
 
 it(
-  'L3: for any content of its state files a daemon starts and serves, and every error is typed',
+  'L3: a daemon starts and serves for any content of its state files, and every error is typed',
   async () => {
     const far = {
       name: 'far',

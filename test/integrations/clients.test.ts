@@ -130,7 +130,7 @@ describe('the entries of clients become ours', () => {
     );
   });
 
-  it('Cursor', () => {
+  it('an entry of Cursor keeps its meaning', () => {
     const text = '{ /* mine */ "mcpServers": {"a": {"url": "https://x.example/sse", "auth": {}},}, }';
     expect(read('cursor', '.cursor/mcp.json', text)).toMatchObject([
       { transport: 'sse', unsupportedFields: ['auth'] },
@@ -208,7 +208,7 @@ required = true
     ]);
   });
 
-  it('Windsurf', () => {
+  it('an entry of Windsurf keeps its meaning', () => {
     const text = json({
       mcpServers: {
         a: { serverUrl: 'https://x.example/mcp', disabled: true, disabledTools: ['x'], alwaysAllow: [] },
@@ -250,7 +250,7 @@ required = true
     expect(read('cline', '.cline/data/settings/cline_mcp_settings.json', text)).toMatchObject(expected);
   });
 
-  it('opencode', () => {
+  it('an entry of opencode keeps its meaning', () => {
     const text = json({
       mcp: {
         a: { type: 'local', command: ['npx', '-y', 'a'], environment: { K: '{env:KEY}' }, enabled: true },

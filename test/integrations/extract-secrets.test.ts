@@ -5,13 +5,13 @@ const extract = (entry: Record<string, unknown>) =>
   new SecretExtractor().extract({ name: 'my server', ...entry });
 
 describe('a secret in plain text', () => {
-  it('in the environment becomes the variable of its name', () => {
+  it('a secret in the environment becomes the variable of its name', () => {
     const { entry, secrets } = extract({ env: { API_TOKEN: 'abc123', DEBUG: '1', AUTH_ENABLED: 'true' } });
     expect(entry.env).toEqual({ API_TOKEN: '${API_TOKEN}', DEBUG: '1', AUTH_ENABLED: 'true' });
     expect(secrets).toEqual([{ variable: 'API_TOKEN', at: 'env.API_TOKEN' }]);
   });
 
-  it('in a header keeps its scheme', () => {
+  it('a secret in a header keeps its scheme', () => {
     const headers = { Authorization: 'Bearer abc123', 'X-API-Key': 'k1234567', Accept: 'text/plain' };
     expect(extract({ headers }).entry.headers).toEqual({
       Authorization: 'Bearer ${MY_SERVER_TOKEN}',
@@ -20,7 +20,7 @@ describe('a secret in plain text', () => {
     });
   });
 
-  it('in an argument is found by its flag or its prefix', () => {
+  it('a secret in an argument is found by its flag or its prefix', () => {
     const args = [
       '--api-key',
       'k1',
@@ -43,13 +43,13 @@ describe('a secret in plain text', () => {
     ]);
   });
 
-  it('in a url is a password or a parameter', () => {
+  it('a secret in a url is a password or a parameter', () => {
     expect(extract({ url: 'https://me:pw@x.example/mcp?api_key=k1&v=2' }).entry.url).toBe(
       'https://me:${MY_SERVER_PASSWORD}@x.example/mcp?api_key=${MY_SERVER_API_KEY}&v=2',
     );
   });
 
-  it('in a connection string is its password, at any position', () => {
+  it('a secret in a connection string is its password, at any position', () => {
     const url = 'postgres://me:pw@db.example/x';
     const safe = 'postgres://me:${MY_SERVER_PASSWORD}@db.example/x';
     expect(extract({ env: { DATABASE: url }, args: [url, `--db=${url}`] }).entry).toMatchObject({
@@ -58,7 +58,7 @@ describe('a secret in plain text', () => {
     });
   });
 
-  it('in a header among the arguments, as mcp-remote takes them', () => {
+  it('a secret in a header among the arguments, as mcp-remote takes them, is found', () => {
     const args = ['mcp-remote', 'https://x.example/sse', '--header', 'Authorization: Bearer abc123'];
     expect(extract({ args: [...args, '--header=X-Api-Key:k1'] }).entry.args).toEqual([
       ...args.slice(0, 3),
@@ -67,7 +67,7 @@ describe('a secret in plain text', () => {
     ]);
   });
 
-  it('inside a longer text replaces the whole text', () => {
+  it('a secret inside a longer text replaces the whole text', () => {
     const env = {
       OPENAPI_MCP_HEADERS: '{"Authorization": "Bearer ntn_abc123", "Notion-Version": "2022"}',
       DSN: 'host=db password=s3cret99',
@@ -102,7 +102,7 @@ describe('a secret in plain text', () => {
     expect(JSON.stringify(entry)).not.toContain('k1234567');
   });
 
-  it('in the config of a server', () => {
+  it('a secret in the config of a server is found', () => {
     const config = {
       nested: { api_key: 'k1', level: 3 },
       allowed_directories: ['/x'],
@@ -132,7 +132,7 @@ describe('a secret in plain text', () => {
     expect(extract(entry)).toEqual({ entry: { name: 'my server', ...entry }, secrets: [] });
   });
 
-  it('of two servers with one name for different values, the second gets another name', () => {
+  it('the second of two servers with one name for different values gets another name', () => {
     const extractor = new SecretExtractor();
     const variable = (name: string, value: string) =>
       extractor.extract({ name, env: { TOKEN: value } }).secrets[0]?.variable;

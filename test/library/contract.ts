@@ -205,23 +205,23 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
 
   it('registers a server until it is unregistered, also over a changed config', async () => {
     const { fleet, configFile } = await open();
-    const entry = server('guest', 'good.mjs');
+    const entry = server('extra', 'good.mjs');
     const states = await fleet.register(entry);
-    expect(states).toMatchObject([{ name: 'guest', detail: 'running' }]);
-    expect((await fleet.call('guest', 'echo', { value: 'hi' })).text()).toBe('hi');
+    expect(states).toMatchObject([{ name: 'extra', detail: 'running' }]);
+    expect((await fleet.call('extra', 'echo', { value: 'hi' })).text()).toBe('hi');
     await expect(fleet.register(entry)).rejects.toMatchObject({ type: 'ConfigError' });
     await expect(fleet.register({ ...entry, name: 'good' })).rejects.toMatchObject({ type: 'ConfigError' });
     await expect(fleet.register({ ...entry, name: 'x', comand: 'y' })).rejects.toMatchObject({
       type: 'MCPConfigError',
       message: expect.stringContaining("did you mean 'command'"),
     });
-    const { pids } = await fleet.server('guest').status();
+    const { pids } = await fleet.server('extra').status();
     appendFileSync(configFile, `  - ${JSON.stringify(server('late', 'good.mjs'))}\n`);
     await fleet.reload();
-    expect(await fleet.server('guest').status()).toMatchObject({ pids });
+    expect(await fleet.server('extra').status()).toMatchObject({ pids });
     expect((await fleet.status()).servers.map(({ name }) => name)).toContain('late');
-    expect(await fleet.unregister('guest')).toMatchObject([{ name: 'guest' }]);
-    await expect(fleet.unregister('guest')).rejects.toMatchObject({ type: 'ServerNotFoundError' });
+    expect(await fleet.unregister('extra')).toMatchObject([{ name: 'extra' }]);
+    await expect(fleet.unregister('extra')).rejects.toMatchObject({ type: 'ServerNotFoundError' });
     await expect(fleet.unregister('good')).rejects.toMatchObject({ type: 'ConfigError' });
     await until(() => pids.every((pid) => !isThere(pid)));
   });
@@ -252,7 +252,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
       () => fleet.tools(''),
       () => fleet.logs({ tail: 0 }),
       () => fleet.logs({ since: 'yesterday' }),
-      () => fleet.register(server('guest', 'good.mjs'), 'not/a/full/path'),
+      () => fleet.register(server('extra', 'good.mjs'), 'not/a/full/path'),
     ];
     for (const ask of refused) await expect(ask()).rejects.toMatchObject({ type: 'InvalidParamsError' });
     await expect(fleet.call('good', 'echo', { value: 1n })).rejects.toMatchObject({ type: 'ToolherdError' });

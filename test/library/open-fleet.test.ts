@@ -130,10 +130,10 @@ describe('a fleet in this process', () => {
     writeFileSync(configFile, HERD.replace('security: {', 'security: {trust: all, '));
     const fleet = await open({ agent });
     expect((await fleet.call('mine', 'echo', { value: 'hi' })).text()).toBe('hi');
-    const guest = server('guest', 'good.mjs');
-    await fleet.register(guest);
+    const extra = server('extra', 'good.mjs');
+    await fleet.register(extra);
     await fleet.reload();
-    expect((await fleet.call('guest', 'echo', { value: 'hi' })).text()).toBe('hi');
+    expect((await fleet.call('extra', 'echo', { value: 'hi' })).text()).toBe('hi');
     const { servers } = await fleet.status(['mine', 'good']);
     expect(servers.map(({ name, agent: whose }) => [name, whose])).toEqual([
       ['good', null],

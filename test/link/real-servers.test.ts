@@ -42,14 +42,14 @@ async function live(
 }
 
 describe('a real server works over the link from start to stop (FR-002, FR-004)', () => {
-  it('everything', async () => {
+  it('the server everything starts, answers and stops', async () => {
     const { opened, tools, answer } = await live('everything', [], 'echo', { message: 'ünïcode' });
     expect(opened.protocolVersion).toBe('2025-11-25');
     expect(tools).toContain('echo');
     expect(answer).toContain('ünïcode');
   });
 
-  it('filesystem', async () => {
+  it('the server filesystem starts, answers and stops', async () => {
     const { tools, answer } = await live('filesystem', [folder], 'read_text_file', {
       path: join(folder, 'hello.txt'),
     });
@@ -57,7 +57,7 @@ describe('a real server works over the link from start to stop (FR-002, FR-004)'
     expect(answer).toContain('hello from a file');
   });
 
-  it('memory', async () => {
+  it('the server memory starts, answers and stops', async () => {
     const env = { MEMORY_FILE_PATH: join(folder, 'memory.jsonl') };
     const entities = [{ name: 'toolherd', entityType: 'daemon', observations: ['keeps servers alive'] }];
     const { tools, answer } = await live('memory', [], 'create_entities', { entities }, env);

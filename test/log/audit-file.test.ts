@@ -5,7 +5,7 @@ import { AuditFile } from '../../src/log/audit-file.js';
 import { makeFolder } from '../support/folder.js';
 import { until } from '../support/until.js';
 
-function stage(maxBytes = 10_000) {
+function auditFolder(maxBytes = 10_000) {
   const folder = makeFolder();
   const path = join(folder, 'logs', 'audit.log');
   const said: string[] = [];
@@ -20,7 +20,7 @@ function stage(maxBytes = 10_000) {
 
 describe('the audit file', () => {
   test('is written in batches and at the end, with mode 0600', async () => {
-    const { audit, path, lines } = stage();
+    const { audit, path, lines } = auditFolder();
     audit.add('"a"');
     audit.add('"b"');
     expect(existsSync(path)).toBe(false);
@@ -33,7 +33,7 @@ describe('the audit file', () => {
   });
 
   test('writes a full batch at once', () => {
-    const { audit, lines } = stage(10 * 2 ** 20);
+    const { audit, lines } = auditFolder(10 * 2 ** 20);
     const record = JSON.stringify('x'.repeat(1000));
     for (let count = 0; count < 100; count += 1) audit.add(record);
     expect(lines().length).toBeGreaterThan(50);
@@ -42,7 +42,7 @@ describe('the audit file', () => {
   });
 
   test('never grows beyond its cap, also a very small one', () => {
-    const { folder, path, audit, lines } = stage(50);
+    const { folder, path, audit, lines } = auditFolder(50);
     for (let count = 10; count < 60; count += 1) audit.add(`"record ${count}"`);
     audit.close();
     expect(readdirSync(join(folder, 'logs')).sort()).toEqual(
@@ -54,7 +54,7 @@ describe('the audit file', () => {
   });
 
   test('may be shared, moved and removed: the next records go to the file there then', () => {
-    const { path, audit, open, lines } = stage();
+    const { path, audit, open, lines } = auditFolder();
     const other = open();
     for (const [one, text] of [
       [audit, '1'],
@@ -75,7 +75,7 @@ describe('the audit file', () => {
   });
 
   test('two processes that share it keep its limit together', () => {
-    const { path, audit, open } = stage(100);
+    const { path, audit, open } = auditFolder(100);
     const other = open();
     for (let count = 0; count < 40; count += 1) {
       const one = count % 2 === 0 ? audit : other;
@@ -86,7 +86,7 @@ describe('the audit file', () => {
   });
 
   test('C4: lost records are counted and reported once; later ones are written again', () => {
-    const { folder, audit, lines, said } = stage();
+    const { folder, audit, lines, said } = auditFolder();
     // a file where the folder should be
     writeFileSync(join(folder, 'logs'), '');
     for (const record of ['1', '2']) audit.add(record);

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { LogEcho } from '../../src/log/log-echo.js';
 
 /** A stream whose reader takes a line on demand. */
-function stage() {
+function openEcho() {
   const taken: string[] = [];
   let take: () => void = () => undefined;
   const stream = new Writable({
@@ -28,7 +28,7 @@ function stage() {
 const LINE = `${'x'.repeat(1023)}\n`;
 
 test('a mebibyte waits for a slow reader; the rest is dropped, and counted when the reader has taken it', async () => {
-  const { echo, taken, takeAll, stream } = stage();
+  const { echo, taken, takeAll, stream } = openEcho();
   for (let count = 0; count < 3000; count += 1) echo.write(LINE);
   expect(stream.writableLength).toBe(2 ** 20);
   await takeAll();
@@ -45,7 +45,7 @@ test('a mebibyte waits for a slow reader; the rest is dropped, and counted when 
 });
 
 test('a stream that fails gets no further line', () => {
-  const { echo, stream } = stage();
+  const { echo, stream } = openEcho();
   stream.emit('error', new Error('write EPIPE'));
   echo.write(LINE);
   expect(stream.writableLength).toBe(0);

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Logs } from '../../src/log/logs.js';
 import { makeFolder } from '../support/folder.js';
 
-function stage(level = 'info') {
+function openLogs(level = 'info') {
   const folder = makeFolder();
   const echoed: string[] = [];
   const logs = new Logs({
@@ -26,7 +26,7 @@ function stage(level = 'info') {
 
 describe('the logs', () => {
   test('one file for the daemon, one for each server, JSON a line, echoed', () => {
-    const { logs, lines, echoed } = stage();
+    const { logs, lines, echoed } = openLogs();
     logs.daemon.info({ a: 1 }, 'hello');
     logs.server('srv').warn({ source: 'stderr' }, 'oh');
     logs.server('srv').info('again');
@@ -40,7 +40,7 @@ describe('the logs', () => {
   });
 
   test('control characters are escaped in the file and in the echo, and the same text when it is read', () => {
-    const { logs, lines, folder, echoed } = stage();
+    const { logs, lines, folder, echoed } = openLogs();
     const evil = 'csi \u009B31m osc \u009D0;x\u009C del \u007F rlo \u202E lri \u2066 esc \u001B[2J';
     logs.server('srv').info(evil);
     expect(lines('servers/srv.log')).toMatchObject([{ msg: evil }]);
@@ -49,20 +49,20 @@ describe('the logs', () => {
     }
   });
 
-  test('below their level nothing is written', () => {
-    const { folder, logs } = stage('error');
+  test('nothing below their level is written', () => {
+    const { folder, logs } = openLogs('error');
     logs.daemon.info('hello');
     expect(readdirSync(folder)).toEqual([]);
   });
 
   test('X1: no secret reaches a file or the echo', () => {
-    const { folder, logs, echoed } = stage();
+    const { folder, logs, echoed } = openLogs();
     logs.server('srv').info({ deep: { key: 'hunter2' } }, 'the password is hunter2');
     expect(readFileSync(join(folder, 'servers/srv.log'), 'utf8') + echoed.join()).not.toContain('hunter2');
   });
 
-  test('for any server name the file stays in the folder, and no two servers share one', () => {
-    const { folder, logs, servers } = stage();
+  test('the file of any server name stays in the folder, and no two servers share one', () => {
+    const { folder, logs, servers } = openLogs();
     const names = [
       'a',
       '../../etc/passwd',
@@ -83,7 +83,7 @@ describe('the logs', () => {
   });
 
   test('two names that differ in a lone surrogate do not share a file', () => {
-    const { logs, servers } = stage();
+    const { logs, servers } = openLogs();
     for (const name of ['\uD800', '\uDBFF', '\uFFFD']) logs.server(name).info('x');
     expect(servers().length).toBe(3);
   });

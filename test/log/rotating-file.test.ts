@@ -6,7 +6,7 @@ import { makeFolder } from '../support/folder.js';
 
 const line = (mark: string, bytes = 10) => `${mark.padEnd(bytes - 1, '.')}\n`;
 
-function stage(maxBytes = 30) {
+function openFile(maxBytes = 30) {
   const folder = makeFolder();
   const path = join(folder, 'deep', 'a.log');
   const file = new RotatingFile(path, maxBytes);
@@ -21,7 +21,7 @@ function stage(maxBytes = 30) {
 
 describe('a log file that rotates', () => {
   test('is made with its folder when the first line comes, for its owner alone', () => {
-    const { folder, path, file, read } = stage();
+    const { folder, path, file, read } = openFile();
     expect(readdirSync(folder)).toEqual([]);
     file.write(line('a'));
     expect(read()).toBe(line('a'));
@@ -30,7 +30,7 @@ describe('a log file that rotates', () => {
   });
 
   test('never exceeds its limit; three full files are kept, the oldest is removed', () => {
-    const { path, file, marks } = stage();
+    const { path, file, marks } = openFile();
     for (let count = 1; count <= 16; count += 1) file.write(line(String(count)));
     expect(['', '.1', '.2', '.3'].map(marks)).toEqual([
       ['16'],
@@ -46,7 +46,7 @@ describe('a log file that rotates', () => {
   });
 
   test('is filled up to the last byte', () => {
-    const { path, file } = stage(20);
+    const { path, file } = openFile(20);
     file.write(line('a'));
     file.write(line('b'));
     expect(existsSync(`${path}.1`)).toBe(false);
@@ -55,14 +55,14 @@ describe('a log file that rotates', () => {
   });
 
   test('counts bytes, not characters', () => {
-    const { file, marks } = stage(10);
+    const { file, marks } = openFile(10);
     file.write('ääää\n');
     file.write('b\n');
     expect([marks('.1'), marks()]).toEqual([['ääää'], ['b']]);
   });
 
   test('appends to the file of an earlier run, and counts its size', () => {
-    const { path, marks } = stage();
+    const { path, marks } = openFile();
     new RotatingFile(path, 30).write(line('old', 25));
     const next = new RotatingFile(path, 30);
     next.write(line('new'));
@@ -72,7 +72,7 @@ describe('a log file that rotates', () => {
   });
 
   test('a line over the limit is alone in its file', () => {
-    const { file, read, path } = stage();
+    const { file, read, path } = openFile();
     file.write(line('long', 50));
     expect([read(), existsSync(`${path}.1`)]).toEqual([line('long', 50), false]);
     file.write(line('a'));
@@ -80,7 +80,7 @@ describe('a log file that rotates', () => {
   });
 
   test('a disk error loses lines, never a call, and the next line tries again', () => {
-    const { folder, path, file, marks } = stage();
+    const { folder, path, file, marks } = openFile();
     // a file where the folder should be
     writeFileSync(join(folder, 'deep'), '');
     expect(() => file.write(line('lost'))).not.toThrow();
@@ -99,7 +99,7 @@ describe('a log file that rotates', () => {
   });
 
   test('C4: a line that an earlier run could not finish spoils no other', () => {
-    const { path, file, read } = stage();
+    const { path, file, read } = openFile();
     file.write(line('a'));
     writeFileSync(path, 'tor', { flag: 'a' });
     const next = new RotatingFile(path, 30);
@@ -112,7 +112,7 @@ describe('a log file that rotates', () => {
   });
 
   test('may be closed twice, and opens again for a later line', () => {
-    const { file, read } = stage();
+    const { file, read } = openFile();
     file.write(line('a'));
     file.close();
     file.close();

@@ -23,7 +23,7 @@ const exact: RestartPolicy = { ...defaults, backoff: { ...defaults.backoff, jitt
 const remote: RestartPolicy = { ...exact, maxRestarts: Number.POSITIVE_INFINITY };
 const wrong = () => unstartable({ looksMisconfigured: true });
 
-function stage(script: Script, policy = exact, options: WorldOptions = {}) {
+function simulateKeeper(script: Script, policy = exact, options: WorldOptions = {}) {
   const world = new SimulatedWorld({ script, ...options });
   const keeper = startKeeper(world, policy);
   const ended: IncarnationReport[] = [];
@@ -43,7 +43,7 @@ function stage(script: Script, policy = exact, options: WorldOptions = {}) {
 
 describe('wanted or not', () => {
   test('FR-024: a server is not started before it is needed; the first call starts it', () => {
-    const { state, call, pass, opens } = stage(() => healthy());
+    const { state, call, pass, opens } = simulateKeeper(() => healthy());
     pass(1_000_000);
     expect(opens()).toEqual([]);
     call();
@@ -52,7 +52,7 @@ describe('wanted or not', () => {
   });
 
   test('a server stopped by order is not started by calls, only by an order', () => {
-    const { state, order, call, pass } = stage(() => healthy());
+    const { state, order, call, pass } = simulateKeeper(() => healthy());
     order('start');
     pass(100);
     order('stop');
@@ -66,7 +66,7 @@ describe('wanted or not', () => {
   });
 
   test('I1: restart ends the old incarnation before the new one begins, under a new number', () => {
-    const { world, keeper, state, order, pass, opens } = stage(() => ({
+    const { world, keeper, state, order, pass, opens } = simulateKeeper(() => ({
       ...healthy(),
       close: stepsAfter(300),
     }));
@@ -85,7 +85,7 @@ describe('wanted or not', () => {
   });
 
   test('the last order wins: stop while restarting stops, start while stopping restarts', () => {
-    const first = stage(() => ({ ...healthy(), close: stepsAfter(300) }));
+    const first = simulateKeeper(() => ({ ...healthy(), close: stepsAfter(300) }));
     first.order('start');
     first.pass(100);
     first.order('restart');
@@ -93,7 +93,7 @@ describe('wanted or not', () => {
     first.pass(400);
     expect(first.state()).toBe('stopped');
 
-    const second = stage(() => ({ ...healthy(), close: stepsAfter(300) }));
+    const second = simulateKeeper(() => ({ ...healthy(), close: stepsAfter(300) }));
     second.order('start');
     second.pass(100);
     second.order('stop');
@@ -104,7 +104,7 @@ describe('wanted or not', () => {
   });
 
   test('stop during the start ends in stopped, not in a retry', () => {
-    const { world, state, order, pass } = stage(() => silent);
+    const { world, state, order, pass } = simulateKeeper(() => silent);
     order('start');
     pass(10);
     order('stop');
@@ -115,7 +115,7 @@ describe('wanted or not', () => {
   });
 
   test('FR-024: an idle server rests, and the next call starts a fresh one', () => {
-    const { world, state, order, call, pass, opens } = stage(() => healthy());
+    const { world, state, order, call, pass, opens } = simulateKeeper(() => healthy());
     order('start');
     pass(100);
     world.idleForMs = times.idleTimeoutMs;
@@ -136,7 +136,7 @@ describe('wanted or not', () => {
       ['bad close', 'on-failure'],
     ];
     for (const [how, restart] of endings) {
-      const { world, state, order, call, pass } = stage(() => ({ ...healthy(), close: [] }), {
+      const { world, state, order, call, pass } = simulateKeeper(() => ({ ...healthy(), close: [] }), {
         ...exact,
         restart,
       });
@@ -159,7 +159,7 @@ describe('wanted or not', () => {
   });
 
   test('a recalled server that failed is handled by the restart policy', () => {
-    const { world, state, order, call, pass } = stage(() => healthy(), { ...exact, maxRestarts: 0 });
+    const { world, state, order, call, pass } = simulateKeeper(() => healthy(), { ...exact, maxRestarts: 0 });
     order('start');
     pass(100);
     call();
@@ -170,7 +170,7 @@ describe('wanted or not', () => {
 
 describe('after a failure', () => {
   test('FR-023: the first restart is immediate, then the backoff grows, and next_retry_at has the time', () => {
-    const { state, context, order, pass, opens } = stage(() => crashing(100));
+    const { state, context, order, pass, opens } = simulateKeeper(() => crashing(100));
     order('start');
     pass(111);
     expect(opens()).toEqual([0, 110]);
@@ -185,8 +185,8 @@ describe('after a failure', () => {
     expect(context().restarts).toBe(3);
   });
 
-  test('I3: simulated P-9: what dies after every handshake gets max_restarts restarts, then it is quarantined with the reason', () => {
-    const { state, context, order, pass, opens } = stage(() => crashing(100));
+  test('I3: simulated P-9: what dies after every handshake gets max_restarts restarts, then quarantine with the reason', () => {
+    const { state, context, order, pass, opens } = simulateKeeper(() => crashing(100));
     order('start');
     pass(1_000_000);
     expect(state()).toBe('quarantined');
@@ -197,7 +197,7 @@ describe('after a failure', () => {
   });
 
   test('simulated P-12: starts that time out, at any pace, end in quarantine', () => {
-    const { state, context, order, pass, opens } = stage(() => obedient);
+    const { state, context, order, pass, opens } = simulateKeeper(() => obedient);
     order('start');
     pass(10_000_000);
     expect(state()).toBe('quarantined');
@@ -207,7 +207,7 @@ describe('after a failure', () => {
   });
 
   test('simulated P-10: a missing command is quarantined at once, without a loop', () => {
-    const { state, context, order, pass, opens } = stage(() =>
+    const { state, context, order, pass, opens } = simulateKeeper(() =>
       unstartable({ cause: 'spawn', permanent: true }),
     );
     order('start');
@@ -218,7 +218,7 @@ describe('after a failure', () => {
   });
 
   test('a healthy time makes the next restart immediate again', () => {
-    const { state, order, pass, opens, context } = stage((incarnation) =>
+    const { state, order, pass, opens, context } = simulateKeeper((incarnation) =>
       crashing(incarnation === 3 ? 30_000 : 100),
     );
     order('start');
@@ -231,7 +231,7 @@ describe('after a failure', () => {
   });
 
   test('a server that needs an authorisation waits for a person, and starts after a reset', () => {
-    const { world, state, order, call, pass } = stage(() => unstartable({ cause: 'auth' }));
+    const { world, state, order, call, pass } = simulateKeeper(() => unstartable({ cause: 'auth' }));
     order('start');
     pass(1_000_000);
     expect(state()).toBe('needs_auth');
@@ -245,7 +245,7 @@ describe('after a failure', () => {
   });
 
   test('calls do not shorten a wait right after a try; an order does', () => {
-    const { state, order, call, pass } = stage(() => crashing(100));
+    const { state, order, call, pass } = simulateKeeper(() => crashing(100));
     order('start');
     pass(250);
     expect(state()).toBe('waiting.holding');
@@ -256,7 +256,7 @@ describe('after a failure', () => {
   });
 
   test('FR-023: what looks misconfigured and was never connected is rechecked slowly, for ever, and reported meanwhile', () => {
-    const { world, state, context, order, pass, opens } = stage(() => wrong(), remote);
+    const { world, state, context, order, pass, opens } = simulateKeeper(() => wrong(), remote);
     order('start');
     pass(10);
     expect([state(), context().nextRetryAt]).toEqual(['waiting.holding', 300_010]);
@@ -270,7 +270,7 @@ describe('after a failure', () => {
   });
 
   test('FR-023: a call makes the next try at once, when the last one is a third of backoff.max ago', () => {
-    const { world, state, order, call, pass, opens } = stage(() => wrong(), remote);
+    const { world, state, order, call, pass, opens } = simulateKeeper(() => wrong(), remote);
     order('start');
     pass(10 + 9_999);
     call();
@@ -287,8 +287,8 @@ describe('after a failure', () => {
     expect(state()).toBe('running.up');
   });
 
-  test('FR-023: the end of the hold is reported once, when the keeper is callable: a call that waited makes its try then', () => {
-    const { keeper, state, order, pass, opens } = stage(() => wrong(), remote);
+  test('FR-023: the end of the hold is reported once, when the keeper is callable; a waiting call then makes its try', () => {
+    const { keeper, state, order, pass, opens } = simulateKeeper(() => wrong(), remote);
     const reported: string[] = [];
     keeper.on('hold.ended', () => {
       reported.push(state());
@@ -306,7 +306,7 @@ describe('after a failure', () => {
   });
 
   test('FR-023: a server that was connected once is restarted with backoff for any failure; reset keeps that fact', () => {
-    const { state, context, order, pass, opens } = stage(
+    const { state, context, order, pass, opens } = simulateKeeper(
       (incarnation) => (incarnation === 1 ? crashing(100) : wrong()),
       remote,
     );
@@ -339,20 +339,23 @@ describe('after a failure', () => {
     expect(keeper.getSnapshot().context.nextRetryAt).toBeLessThan(world.clock.now() + 30_001);
   });
 
-  test('with max_restarts a wrong entry is quarantined too, and with max_restarts 0 at once', () => {
-    const { state, context, order, pass, opens } = stage(() => wrong(), { ...exact, maxRestarts: 2 });
+  test('max_restarts quarantines a wrong entry too, and max_restarts 0 at once', () => {
+    const { state, context, order, pass, opens } = simulateKeeper(() => wrong(), {
+      ...exact,
+      maxRestarts: 2,
+    });
     order('start');
     pass(10_000_000);
     expect([state(), opens()]).toEqual(['quarantined', [0, 300_010, 600_020]]);
     expect(context().quarantineReason).toBe('3 failed starts in a row');
-    const strict = stage(() => wrong(), { ...exact, maxRestarts: 0 });
+    const strict = simulateKeeper(() => wrong(), { ...exact, maxRestarts: 0 });
     strict.order('start');
     strict.pass(10);
     expect(strict.state()).toBe('quarantined');
   });
 
   test('a Retry-After of a remote server is obeyed, also before the first restart and by calls', () => {
-    const { state, context, order, call, pass, opens } = stage(
+    const { state, context, order, call, pass, opens } = simulateKeeper(
       () => unstartable({ retryAfterMs: 20_000 }),
       remote,
     );
@@ -371,7 +374,7 @@ describe('after a failure', () => {
   });
 
   test('reset forgets the failures and tries again; start tries once and forgives nothing', () => {
-    const first = stage(() => crashing(100));
+    const first = simulateKeeper(() => crashing(100));
     first.order('start');
     first.pass(1_000_000);
     first.order('reset');
@@ -380,7 +383,7 @@ describe('after a failure', () => {
     expect(first.opens()).toHaveLength(12);
     expect(first.context().restarts).toBe(10);
 
-    const second = stage(() => unstartable());
+    const second = simulateKeeper(() => unstartable());
     second.order('start');
     second.pass(1_000_000);
     expect(second.opens()).toHaveLength(6);
@@ -392,7 +395,7 @@ describe('after a failure', () => {
   });
 
   test('reset in a wait starts at once, from the beginning of the backoff', () => {
-    const { state, order, pass, context } = stage(() => crashing(100));
+    const { state, order, pass, context } = simulateKeeper(() => crashing(100));
     order('start');
     pass(250);
     order('reset');
@@ -401,7 +404,7 @@ describe('after a failure', () => {
   });
 
   test('the reason of a quarantine is cleared when it ends', () => {
-    const { state, order, pass, context } = stage(() => unstartable({ permanent: true }));
+    const { state, order, pass, context } = simulateKeeper(() => unstartable({ permanent: true }));
     order('start');
     pass(100);
     expect(state()).toBe('quarantined');
@@ -422,7 +425,7 @@ describe('after a failure', () => {
 
 describe('permits', () => {
   test('no process is started without a permit, and it is given back when the handshake is done', () => {
-    const { world, state, order, pass } = stage(() => healthy(), exact, { permitsAreFree: false });
+    const { world, state, order, pass } = simulateKeeper(() => healthy(), exact, { permitsAreFree: false });
     order('start');
     pass(1_000_000);
     expect(state()).toBe('running.starting.queued');
@@ -436,7 +439,7 @@ describe('permits', () => {
   });
 
   test('a failed start keeps its permit until its process is gone', () => {
-    const { world, order, pass } = stage(() => silent, { ...exact, restart: 'never' });
+    const { world, order, pass } = simulateKeeper(() => silent, { ...exact, restart: 'never' });
     order('start');
     world.say(reports.failed());
     pass(1_000);
@@ -446,7 +449,7 @@ describe('permits', () => {
   });
 
   test('waiting for a permit can be stopped, and leaves nothing', () => {
-    const { world, keeper, state, order } = stage(() => healthy(), exact, { permitsAreFree: false });
+    const { world, keeper, state, order } = simulateKeeper(() => healthy(), exact, { permitsAreFree: false });
     order('start');
     order('stop');
     expect(state()).toBe('stopped');
@@ -457,7 +460,9 @@ describe('permits', () => {
   });
 
   test('I3: a restart counts from when it was let go, not from when it was decided', () => {
-    const { world, order, pass, context } = stage(() => crashing(100), exact, { permitsAreFree: false });
+    const { world, order, pass, context } = simulateKeeper(() => crashing(100), exact, {
+      permitsAreFree: false,
+    });
     order('start');
     world.grant();
     pass(50_000);
@@ -467,7 +472,7 @@ describe('permits', () => {
   });
 
   test('a permit that breaks does not keep a server from starting', () => {
-    const { world, state, order, pass } = stage(() => healthy(), exact, { permitsAreFree: false });
+    const { world, state, order, pass } = simulateKeeper(() => healthy(), exact, { permitsAreFree: false });
     order('start');
     world.breakPermit();
     pass(100);
@@ -475,7 +480,9 @@ describe('permits', () => {
   });
 
   test('a permit that breaks after it was granted changes nothing', () => {
-    const { world, keeper, state, order, pass } = stage(() => healthy(), exact, { permitsAreFree: false });
+    const { world, keeper, state, order, pass } = simulateKeeper(() => healthy(), exact, {
+      permitsAreFree: false,
+    });
     order('start');
     world.grant();
     world.breakPermit();
@@ -485,7 +492,7 @@ describe('permits', () => {
     expect(state()).toBe('running.up');
   });
 
-  test('without a limit every start begins at once', () => {
+  test('every start begins at once if there is no limit', () => {
     const world = new SimulatedWorld({ script: () => healthy() });
     const machine = keeperMachine.provide({ actors: { server: world.server } });
     const keeper = createActor(machine, { clock: world.clock, input: keeperInput(world) }).start();
@@ -497,7 +504,7 @@ describe('permits', () => {
 
 describe('incarnations', () => {
   test('an ended one is removed and its last state stays readable', () => {
-    const { keeper, order, pass, context } = stage(() => crashing(100));
+    const { keeper, order, pass, context } = simulateKeeper(() => crashing(100));
     order('start');
     pass(250);
     expect(keeper.getSnapshot().children).toEqual({});
@@ -506,7 +513,7 @@ describe('incarnations', () => {
   });
 
   test('each ending is reported once, with what follows already visible', () => {
-    const { keeper, ended, order, pass } = stage((incarnation) =>
+    const { keeper, ended, order, pass } = simulateKeeper((incarnation) =>
       incarnation === 1 ? crashing(100) : unstartable(),
     );
     const seen: string[] = [];
@@ -521,7 +528,7 @@ describe('incarnations', () => {
   });
 
   test('I5: an incarnation that breaks ends with cause bug, is reaped, and is restarted', () => {
-    const { world, keeper, state, order, pass, context } = stage(() => healthy());
+    const { world, keeper, state, order, pass, context } = simulateKeeper(() => healthy());
     order('start');
     pass(100);
     world.breakServer();
@@ -537,7 +544,7 @@ describe('incarnations', () => {
   });
 
   test('a server that the memory budget stops rests, and the next call starts it', () => {
-    const { state, context, order, call, pass } = stage(() => healthy());
+    const { state, context, order, call, pass } = simulateKeeper(() => healthy());
     order('start');
     pass(100);
     context().incumbent?.send({ type: 'stop' });
@@ -548,7 +555,7 @@ describe('incarnations', () => {
   });
 
   test('I7: a stop against a process that ignores every polite word takes the ladder and no longer', () => {
-    const { world, state, order, pass } = stage(() => ({ ...healthy(), ...stubborn, close: [] }));
+    const { world, state, order, pass } = simulateKeeper(() => ({ ...healthy(), ...stubborn, close: [] }));
     order('start');
     pass(100);
     order('stop');

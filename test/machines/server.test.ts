@@ -4,8 +4,8 @@ import { type ServerReport, serverMachine } from '../../src/machines/index.js';
 import { obedient, reports, SimulatedWorld, silent, stateName, stubborn } from '../../src/testing/index.js';
 import { settings, startServer, times } from '../model/setting.js';
 
-function stage(manners = silent, over: Partial<typeof times> = {}) {
-  const world = new SimulatedWorld({ script: () => manners });
+function simulateServer(behaviour = silent, over: Partial<typeof times> = {}) {
+  const world = new SimulatedWorld({ script: () => behaviour });
   const server = startServer(world, over);
   return {
     world,
@@ -25,15 +25,15 @@ function stage(manners = silent, over: Partial<typeof times> = {}) {
 
 describe('before the handshake', () => {
   test('I5: an incarnation that is stopped before it was connected never had a process', () => {
-    const { world, stop, ending, orders } = stage();
+    const { world, stop, ending, orders } = simulateServer();
     stop();
     expect(ending()).toEqual({ kind: 'disconnected', reason: 'stopped', killed: false });
     expect(orders()).toEqual([]);
     expect(world.processes).toEqual([]);
   });
 
-  test('I5: simulated P-12: a missing handshake fails at start_timeout, and the incarnation ends when the process is gone', () => {
-    const { world, connect, state, ending, orders } = stage();
+  test('I5: simulated P-12: no handshake is a failure at start_timeout, and ends the incarnation with its process', () => {
+    const { world, connect, state, ending, orders } = simulateServer();
     connect();
     world.clock.advance(times.startTimeoutMs - 1);
     expect(state()).toBe('connecting.opening');
@@ -51,7 +51,7 @@ describe('before the handshake', () => {
   });
 
   test('I5: a refused handshake ends when the process is gone, with the reason the link gave', () => {
-    const { world, connect, state, ending } = stage();
+    const { world, connect, state, ending } = simulateServer();
     connect();
     world.say(
       reports.failed({ cause: 'spawn', message: 'no such command', fix: 'install it', permanent: true }),
@@ -69,7 +69,7 @@ describe('before the handshake', () => {
 
   test('a process that ends before its handshake has failed, even with code 0', () => {
     for (const code of [0, 7]) {
-      const { world, connect, ending } = stage();
+      const { world, connect, ending } = simulateServer();
       connect();
       world.say(reports.exited(code));
       expect(ending()).toMatchObject({ kind: 'error', cause: 'exit', code, signal: null });
@@ -77,7 +77,7 @@ describe('before the handshake', () => {
   });
 
   test('a handshake that comes after it was given up opens nothing (I4)', () => {
-    const { world, connect, stop, state } = stage();
+    const { world, connect, stop, state } = simulateServer();
     connect();
     stop();
     world.say(reports.opened());
@@ -88,7 +88,7 @@ describe('before the handshake', () => {
 
 describe('connected', () => {
   test('I4: the gate opens with the handshake, before the lists are read', () => {
-    const { world, connect, state, orders } = stage();
+    const { world, connect, state, orders } = simulateServer();
     connect();
     expect(world.gate).toBeUndefined();
     world.say(reports.opened());
@@ -114,7 +114,7 @@ describe('connected', () => {
   });
 
   test('a changed list is read again; a change while reading makes it read once more', () => {
-    const { world, serve, state, orders } = stage();
+    const { world, serve, state, orders } = simulateServer();
     serve();
     world.say(reports.listChanged());
     world.say(reports.listChanged());
@@ -124,7 +124,7 @@ describe('connected', () => {
   });
 
   test('a reading that never ends does not keep the server from serving, nor its idleness from being seen', () => {
-    const { world, connect, state } = stage();
+    const { world, connect, state } = simulateServer();
     connect();
     world.say(reports.opened());
     world.clock.advance(times.discoverTimeoutMs - 1);
@@ -134,7 +134,7 @@ describe('connected', () => {
   });
 
   test('FR-023: a crash seals the gate and ends in error with code, signal and message', () => {
-    const { world, serve, state, ending } = stage();
+    const { world, serve, state, ending } = simulateServer();
     serve();
     world.say(reports.exited(null, 'SIGSEGV'));
     expect(world.gate).toBeUndefined();
@@ -149,14 +149,14 @@ describe('connected', () => {
   });
 
   test('the next step that a report names is kept in the ending', () => {
-    const { world, serve, ending } = stage();
+    const { world, serve, ending } = simulateServer();
     serve();
     world.say({ type: 'link.exited', code: 1, signal: null, message: 'gone', fix: 'set TOKEN' });
     expect(ending()).toMatchObject({ fix: 'set TOKEN' });
   });
 
   test('a process that exits with code 0 without an order has ended, not failed', () => {
-    const { world, serve, state, ending } = stage();
+    const { world, serve, state, ending } = simulateServer();
     serve();
     world.say(reports.exited(0));
     expect(state()).toBe('disconnected');
@@ -164,7 +164,7 @@ describe('connected', () => {
   });
 
   test('a hung server is killed, not asked', () => {
-    const { world, serve, state, ending, orders } = stage();
+    const { world, serve, state, ending, orders } = simulateServer();
     serve();
     world.say(reports.hung());
     expect(world.gate).toBeUndefined();
@@ -176,7 +176,7 @@ describe('connected', () => {
 
   test('a link that closes without an order ends the incarnation: no process is claimed', () => {
     for (const report of [reports.closed(), reports.closeFailed()]) {
-      const { world, serve, ending } = stage();
+      const { world, serve, ending } = simulateServer();
       serve();
       world.say(report);
       expect(world.gate).toBeUndefined();
@@ -187,7 +187,7 @@ describe('connected', () => {
 
 describe('idleness', () => {
   test('FR-024: a server without a call for idle_timeout is closed, and not a moment earlier', () => {
-    const { world, serve, state, ending } = stage(obedient);
+    const { world, serve, state, ending } = simulateServer(obedient);
     serve();
     world.clock.advance(times.idleTimeoutMs - 1);
     world.idleForMs = times.idleTimeoutMs;
@@ -197,7 +197,7 @@ describe('idleness', () => {
   });
 
   test('a running call keeps its server alive', () => {
-    const { world, serve, state } = stage(obedient);
+    const { world, serve, state } = simulateServer(obedient);
     serve();
     world.idleForMs = 0;
     world.clock.advance(times.idleTimeoutMs * 20);
@@ -205,7 +205,7 @@ describe('idleness', () => {
   });
 
   test('the timer waits only for the remaining idle time', () => {
-    const { world, serve, state } = stage(obedient);
+    const { world, serve, state } = simulateServer(obedient);
     serve();
     world.idleForMs = times.idleTimeoutMs - 1_000;
     world.clock.advance(times.idleTimeoutMs);
@@ -216,7 +216,7 @@ describe('idleness', () => {
   });
 
   test('the shortest idle_timeout there is, is one', () => {
-    const { world, serve, state } = stage(obedient, { idleTimeoutMs: 1 });
+    const { world, serve, state } = simulateServer(obedient, { idleTimeoutMs: 1 });
     serve();
     world.idleForMs = 1;
     world.clock.advance(1);
@@ -224,7 +224,7 @@ describe('idleness', () => {
   });
 
   test('idle_timeout 0 means never, also when the longest timer there is has run out', () => {
-    const { world, serve, state } = stage(obedient, { idleTimeoutMs: 0 });
+    const { world, serve, state } = simulateServer(obedient, { idleTimeoutMs: 0 });
     serve();
     world.idleForMs = Number.MAX_SAFE_INTEGER;
     world.clock.advance(2 ** 31);
@@ -235,7 +235,7 @@ describe('idleness', () => {
 
 describe('on the way out', () => {
   test('I7: stop asks the process to exit, and kills it after close_timeout', () => {
-    const { world, serve, stop, state, ending, orders } = stage(stubborn);
+    const { world, serve, stop, state, ending, orders } = simulateServer(stubborn);
     serve();
     stop();
     expect(world.gate).toBeUndefined();
@@ -248,7 +248,7 @@ describe('on the way out', () => {
 
   test('I7: a second stop does not begin the ladder anew, on either way out', () => {
     for (const isConnected of [true, false]) {
-      const { world, connect, serve, stop, state, orders } = stage(stubborn);
+      const { world, connect, serve, stop, state, orders } = simulateServer(stubborn);
       if (isConnected) serve();
       else connect();
       stop();
@@ -261,7 +261,7 @@ describe('on the way out', () => {
   });
 
   test('I5: a process that survives kill is not reported as gone', () => {
-    const { world, serve, stop, state } = stage(silent);
+    const { world, serve, stop, state } = simulateServer(silent);
     serve();
     stop();
     world.clock.advance(times.closeTimeoutMs * 100);
@@ -272,7 +272,7 @@ describe('on the way out', () => {
   });
 
   test('a close that fails ends in error', () => {
-    const { world, serve, stop, ending } = stage();
+    const { world, serve, stop, ending } = simulateServer();
     serve();
     stop();
     world.say(reports.closeFailed());
@@ -280,7 +280,7 @@ describe('on the way out', () => {
   });
 
   test('the first cause stands, for any later event', () => {
-    const { world, serve, stop, ending } = stage();
+    const { world, serve, stop, ending } = simulateServer();
     serve();
     world.say(reports.failed({ cause: 'memory', message: 'over its budget' }));
     stop();
@@ -291,7 +291,7 @@ describe('on the way out', () => {
   });
 
   test('an ordered stop stands, for any later failure', () => {
-    const { world, connect, stop, ending } = stage();
+    const { world, connect, stop, ending } = simulateServer();
     connect();
     stop();
     world.say(reports.failed());
@@ -303,7 +303,7 @@ describe('on the way out', () => {
 
 describe('bugs of toolherd', () => {
   test('I5: a link that throws is an ending with cause bug, and its process is reaped', () => {
-    const { world, server, serve, state, ending } = stage();
+    const { world, server, serve, state, ending } = simulateServer();
     serve();
     world.breakLink();
     expect(state()).toBe('error');

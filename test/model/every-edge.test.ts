@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { SimulatedWorld, silent, stateName } from '../../src/testing/index.js';
 import { endingName, keeperProjection, serverGraph } from './graphs.js';
-import { happens, keeperStage, possibleEdges } from './keeper-stage.js';
-import { serverStage } from './server-stage.js';
+import { happens, keeperHarness, possibleEdges } from './keeper-harness.js';
+import { serverHarness } from './server-harness.js';
 import {
   happensInPool,
   possibleTransientEdges,
+  transientHarness,
   transientProjection,
-  transientStage,
-} from './transient-stage.js';
+} from './transient-harness.js';
 
 describe('layer 1: every edge of the server machine, walked in the simulated world, leads where it should', () => {
   test.each([
@@ -19,12 +19,14 @@ describe('layer 1: every edge of the server machine, walked in the simulated wor
     const edges = serverGraph({ idle });
     const reached = new Set<string>();
     for (const { path, event, to } of edges) {
-      const stage = serverStage(world, { idle });
-      for (const step of [...path, event]) stage.happens(step);
+      const harness = serverHarness(world, { idle });
+      for (const step of [...path, event]) harness.happens(step);
       const way = [...path, event].map((step) => step.type).join(' > ');
-      expect(stage.state(), way).toBe(stateName(to.value));
-      expect(endingName(stage.server.getSnapshot().context.ending), way).toBe(endingName(to.context.ending));
-      reached.add(stage.state());
+      expect(harness.state(), way).toBe(stateName(to.value));
+      expect(endingName(harness.server.getSnapshot().context.ending), way).toBe(
+        endingName(to.context.ending),
+      );
+      reached.add(harness.state());
     }
     expect(edges.length).toBeGreaterThan(180);
     expect([...reached].sort()).toEqual([
@@ -56,15 +58,15 @@ describe('layer 1: every edge of the keeper that can happen, walked with a real 
     }
     for (const { from, way } of edges) {
       if (untaken.get(keeperProjection(from))?.length === 0) continue;
-      const stage = keeperStage(world);
+      const harness = keeperHarness(world);
       const walked = [...way];
-      for (const name of way) happens(stage, name);
-      const here = () => keeperProjection(stage.keeper.getSnapshot());
+      for (const name of way) happens(harness, name);
+      const here = () => keeperProjection(harness.keeper.getSnapshot());
       for (let edge = untaken.get(here())?.pop(); edge; edge = untaken.get(here())?.pop()) {
-        happens(stage, edge.step);
+        happens(harness, edge.step);
         walked.push(edge.step);
         expect(here(), walked.join(' > ')).toBe(keeperProjection(edge.to));
-        reached.add(stage.state());
+        reached.add(harness.state());
       }
     }
     expect([...untaken.values()].flat()).toEqual([]);
@@ -86,11 +88,11 @@ describe('layer 1: every edge of the keeper that can happen, walked with a real 
   });
 
   test('stop and restart in the queue are over at once: nothing had been started', () => {
-    const stopped = keeperStage(world);
+    const stopped = keeperHarness(world);
     for (const step of ['start', 'stop']) happens(stopped, step);
     expect(stopped.state()).toBe('stopped');
     expect(world.processes).toEqual([]);
-    const restarted = keeperStage(world);
+    const restarted = keeperHarness(world);
     for (const step of ['start', 'restart']) happens(restarted, step);
     expect(restarted.state()).toBe('running.starting.queued');
     expect(restarted.keeper.getSnapshot().context.incarnation).toBe(2);
@@ -110,7 +112,7 @@ describe('layer 1: every edge of the transient machine that can happen, walked w
     const reached = new Set<string>();
     for (const { from, way } of edges) {
       if (untaken.get(transientProjection(from))?.length === 0) continue;
-      const pool = transientStage(world);
+      const pool = transientHarness(world);
       const walked = [...way];
       for (const name of way) happensInPool(world, pool, name);
       const here = () => transientProjection(pool.actor.getSnapshot());

@@ -31,7 +31,7 @@ const pauses = fc.array(fc.constantFrom(1, 600, times.closeTimeoutMs, times.star
 });
 
 describe('layer 3: for any interleaving of orders, calls, reports, permits and timers', () => {
-  test('I1 I4 I5 I7 I8: the invariants hold at every step, and in a good world start leads to connected, stop to nothing', async () => {
+  test('I1 I4 I5 I7 I8: the invariants hold at every step; in a good world start leads to connected, stop to nothing', async () => {
     const world = new SimulatedWorld({ permitsAreFree: false });
     const ends = new Map<string, number>();
     await fc.assert(

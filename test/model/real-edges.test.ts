@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import { serverGraph, serverTitle } from './graphs.js';
-import { labelOf, RealStage, type StageOptions } from './real-stage.js';
+import { type HarnessOptions, labelOf, RealHarness } from './real-harness.js';
 import { type StepName, steps } from './real-steps.js';
 
 /** Every edge of the server machine that a real process walked, in all tests of this file. */
 const walked = new Set<string>();
 
-async function walk(options: StageOptions, way: readonly StepName[]): Promise<RealStage> {
-  const stage = new RealStage(options, (edge) => walked.add(edge));
+async function walk(options: HarnessOptions, way: readonly StepName[]): Promise<RealHarness> {
+  const harness = new RealHarness(options, (edge) => walked.add(edge));
   for (const name of way) {
-    await steps[name](stage);
+    await steps[name](harness);
     await new Promise(setImmediate);
-    stage.check();
+    harness.check();
   }
-  return stage;
+  return harness;
 }
 
 const connecting = 'running.starting.connecting';
@@ -24,7 +24,7 @@ const ordersThatStart = { start: connecting, restart: connecting } as const;
 
 interface Place {
   way: StepName[];
-  options?: StageOptions;
+  options?: HarnessOptions;
   /** No permit is to be had until the end of the way. */
   isQueued?: boolean;
   /** What can happen there, and where it leads. */
@@ -155,60 +155,60 @@ const places: Record<string, Place> = {
 
 describe('layer 1, real processes: every edge of the keeper leads where it should', () => {
   test.each(Object.entries(places))(
-    'I1 I2 I4 I5 I6 I10: from %s',
+    'I1 I2 I4 I5 I6 I10: each edge from %s leads where it should',
     async (from, { way, options = {}, isQueued, then }) => {
       for (const [name, to] of Object.entries(then)) {
-        const stage = new RealStage(options, (edge) => walked.add(edge));
-        const giveBack = isQueued ? stage.permits.ask(() => {}) : () => {};
-        for (const step of way) await steps[step](stage);
-        await stage.reaches(from);
-        await steps[name as StepName](stage);
-        await stage.until(`${from} · ${name} → ${to}`, () => stage.keeper === to);
-        stage.check();
+        const harness = new RealHarness(options, (edge) => walked.add(edge));
+        const giveBack = isQueued ? harness.permits.ask(() => {}) : () => {};
+        for (const step of way) await steps[step](harness);
+        await harness.reaches(from);
+        await steps[name as StepName](harness);
+        await harness.until(`${from} · ${name} → ${to}`, () => harness.keeper === to);
+        harness.check();
         giveBack();
-        await stage.end();
+        await harness.end();
       }
     },
   );
 
   test('a permit that is given back lets the next start begin', async () => {
-    const stage = new RealStage({}, (edge) => walked.add(edge));
-    const giveBack = stage.permits.ask(() => {});
-    stage.replica.order('start');
-    await stage.reaches(queued);
-    expect(stage.world.processes).toEqual([]);
+    const harness = new RealHarness({}, (edge) => walked.add(edge));
+    const giveBack = harness.permits.ask(() => {});
+    harness.replica.order('start');
+    await harness.reaches(queued);
+    expect(harness.world.processes).toEqual([]);
     giveBack();
-    await stage.reaches(connecting);
-    await stage.end();
+    await harness.reaches(connecting);
+    await harness.end();
   });
 
   test('P4: a call at the moment of a crash waits, and is served by the next incarnation', async () => {
-    const stage = await walk({}, ['start', 'open']);
-    let next: ReturnType<RealStage['call']> | undefined;
-    const crashed = stage.call('exit', () => {
-      expect(stage.keeper).toBe('running.up');
-      next = stage.call('pid');
-      expect(stage.keeper).toBe('running.recalled');
+    const harness = await walk({}, ['start', 'open']);
+    let next: ReturnType<RealHarness['call']> | undefined;
+    const crashed = harness.call('exit', () => {
+      expect(harness.keeper).toBe('running.up');
+      next = harness.call('pid');
+      expect(harness.keeper).toBe('running.recalled');
     });
-    await stage.reaches(connecting);
+    await harness.reaches(connecting);
     expect(crashed.error).toMatchObject({ type: 'ServerCrashedError', sent: true });
-    stage.world.say('open');
-    await stage.until('the waiting call is served', () => next?.isSettled === true);
-    expect([next?.routes, stage.world.noted.map(({ mark }) => mark)]).toEqual([[2], ['m0', 'm1']]);
-    await stage.end();
+    harness.world.say('open');
+    await harness.until('the waiting call is served', () => next?.isSettled === true);
+    expect([next?.routes, harness.world.noted.map(({ mark }) => mark)]).toEqual([[2], ['m0', 'm1']]);
+    await harness.end();
   });
 
   test('P10: a missing command is quarantined at once', async () => {
-    const stage = await walk({ spec: { command: '/no/such/command' } }, ['start']);
-    await stage.reaches('quarantined');
-    expect(stage.replica.snapshot().lastError).toMatchObject({ cause: 'spawn', permanent: true });
-    await stage.end();
+    const harness = await walk({ spec: { command: '/no/such/command' } }, ['start']);
+    await harness.reaches('quarantined');
+    expect(harness.replica.snapshot().lastError).toMatchObject({ cause: 'spawn', permanent: true });
+    await harness.end();
   });
 });
 
 describe('layer 1, real processes: every edge of the server machine that they can produce', () => {
-  const held: StageOptions = { lists: 'held' };
-  const ways: [StageOptions, StepName[]][] = [
+  const held: HarnessOptions = { lists: 'held' };
+  const ways: [HarnessOptions, StepName[]][] = [
     [{}, ['start', 'changedEarly', 'open']],
     [{}, ['start', 'stop', 'start', 'changedEarly', 'go']],
     [{}, ['start', 'stop', 'kill']],
@@ -236,19 +236,19 @@ describe('layer 1, real processes: every edge of the server machine that they ca
   test.each(ways.map(([options, way]) => ({ options, way, title: way.join(' > ') })))(
     'I4 I5: $title',
     async ({ options, way }) => {
-      const stage = await walk(options, way);
-      await stage.end();
+      const harness = await walk(options, way);
+      await harness.end();
     },
   );
 
   test('I5: stop while it is being killed for hanging', async () => {
-    const stage = await walk({}, ['start', 'open']);
-    process.kill(stage.pid, 'SIGSTOP');
-    stage.fire('ping');
-    await stage.reaches('connected.closing.killing (failing)');
-    stage.stop();
-    await stage.reaches('stopped');
-    await stage.end();
+    const harness = await walk({}, ['start', 'open']);
+    process.kill(harness.pid, 'SIGSTOP');
+    harness.fire('ping');
+    await harness.reaches('connected.closing.killing (failing)');
+    harness.stop();
+    await harness.reaches('stopped');
+    await harness.end();
   });
 
   /** What no process can do, and why. */

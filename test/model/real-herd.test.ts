@@ -115,7 +115,7 @@ describe('a transient server with real processes', () => {
 });
 
 describe('replicas with real processes', () => {
-  test('I1: as many processes as replicas; a killed one is restarted, the others serve', async () => {
+  test('I1: a server has as many processes as replicas; a killed one is restarted, the others serve', async () => {
     const world = new RealWorld(3);
     const herd = herdOf(world);
     herd.apply([world.spec('kind', { name: 'r', replicas: 3, start: 'eager' })]);

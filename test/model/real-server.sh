@@ -3,9 +3,9 @@
 #   $1  how it goes: `kind` at the end of its input; `held` when a word comes for it; `stubborn` only by KILL
 #   $2  a named pipe from which it takes words: how to shake hands, when to list, when to go
 #   $3  a file in which it notes every call it gets: its pid and the mark of the call
-manners=$1 words=$2 notes=$3
+behaviour=$1 words=$2 notes=$3
 lists=$4
-[ "$manners" = stubborn ] && trap '' TERM
+[ "$behaviour" = stubborn ] && trap '' TERM
 
 reply() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$1" "$2"; }
 say() { reply "$1" "{\"content\":[{\"type\":\"text\",\"text\":\"$2\"}]}"; }
@@ -50,7 +50,7 @@ while IFS= read -r line; do
   esac
 done
 
-case $manners in
+case $behaviour in
   kind) exit 0 ;;
   held) while read -r word <"$words"; do if [ "$word" = changed ]; then changed; else exit 0; fi; done ;;
   stubborn) while :; do sleep 1000; done ;;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { RealStage, type StageOptions } from './real-stage.js';
+import { type HarnessOptions, RealHarness } from './real-harness.js';
 import { type StepName, steps } from './real-steps.js';
 
 /** Ignores the end of its input and TERM, so nothing but the last rung ends it. */
@@ -8,14 +8,14 @@ const LADDER_MS = stop.closeMs + stop.termMs;
 /** For the system to bury it, on a machine that is busy with other things. */
 const SLACK_MS = 4000;
 
-const stubborn = (options: StageOptions = {}): StageOptions => ({
-  manners: 'stubborn',
+const stubborn = (options: HarnessOptions = {}): HarnessOptions => ({
+  behaviour: 'stubborn',
   ...options,
   spec: { stop, ...options.spec },
 });
 
 /** Each state of keeper and server that a real process can be in, and a way to it. */
-const ways: [state: string, way: StepName[], options?: StageOptions][] = [
+const ways: [state: string, way: StepName[], options?: HarnessOptions][] = [
   ['idle', []],
   ['running.starting.queued', ['start']],
   ['connecting.opening', ['start']],
@@ -35,26 +35,26 @@ const ways: [state: string, way: StepName[], options?: StageOptions][] = [
 ];
 
 describe('layer 2, a real process that ignores EOF and TERM: stop always wins', () => {
-  test.each(ways)('P6 I2 I5 I7: from %s', async (state, way, options) => {
-    const stage = new RealStage(stubborn(options), () => {});
-    const giveBack = state === 'running.starting.queued' ? stage.permits.ask(() => {}) : () => {};
-    for (const step of way) await steps[step](stage);
-    await stage.reaches(state);
-    const pids = stage.world.alive.map(({ pid }) => pid!);
+  test.each(ways)('P6 I2 I5 I7: a stop from %s wins', async (state, way, options) => {
+    const harness = new RealHarness(stubborn(options), () => {});
+    const giveBack = state === 'running.starting.queued' ? harness.permits.ask(() => {}) : () => {};
+    for (const step of way) await steps[step](harness);
+    await harness.reaches(state);
+    const pids = harness.world.alive.map(({ pid }) => pid!);
     const begun = performance.now();
-    stage.stop();
-    await stage.replica.whenGone();
+    harness.stop();
+    await harness.replica.whenGone();
     const tookMs = performance.now() - begun;
-    expect(stage.keeper).toBe('stopped');
+    expect(harness.keeper).toBe('stopped');
     expect(tookMs).toBeLessThan(LADDER_MS + SLACK_MS);
-    expect(stage.world.alive).toEqual([]);
+    expect(harness.world.alive).toEqual([]);
     // nothing starts again by a timer that was still armed
-    stage.world.clock.skip(10 ** 6);
+    harness.world.clock.skip(10 ** 6);
     await new Promise(setImmediate);
-    expect([stage.keeper, stage.world.alive]).toEqual(['stopped', []]);
-    if (pids.length > 0) expect(stage.replica.context.lastEnding).toMatchObject(ENDINGS[state] ?? KILLED);
+    expect([harness.keeper, harness.world.alive]).toEqual(['stopped', []]);
+    if (pids.length > 0) expect(harness.replica.context.lastEnding).toMatchObject(ENDINGS[state] ?? KILLED);
     giveBack();
-    await stage.end();
+    await harness.end();
   });
 });
 

@@ -83,15 +83,15 @@ export class RealWorld {
 
   /** A server in a shell. `words` are taken from the pipe, or it shakes hands at once. */
   spec(
-    manners: 'kind' | 'held' | 'stubborn',
+    behaviour: 'kind' | 'held' | 'stubborn',
     changes: Partial<StdioSpec> = {},
     lists: 'held' | 'free' = 'free',
   ): StdioSpec {
     const script = join(import.meta.dirname, 'real-server.sh');
-    const words = manners === 'kind' ? 'open' : this.#words;
+    const words = behaviour === 'kind' ? 'open' : this.#words;
     return specOf('real', {
       command: '/bin/sh',
-      args: [script, manners, words, this.notes, lists],
+      args: [script, behaviour, words, this.notes, lists],
       cwd: this.folder,
       tools: { allow: ['*'], deny: [] },
       startTimeoutMs: 60_000,

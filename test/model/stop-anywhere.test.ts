@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { reports, SimulatedWorld } from '../../src/testing/index.js';
 import { serverGraph } from './graphs.js';
-import { happens, keeperStage, possibleEdges } from './keeper-stage.js';
-import { serverStage } from './server-stage.js';
+import { happens, keeperHarness, possibleEdges } from './keeper-harness.js';
+import { serverHarness } from './server-harness.js';
 import { times } from './setting.js';
-import { happensInPool, possibleTransientEdges, transientStage } from './transient-stage.js';
+import { happensInPool, possibleTransientEdges, transientHarness } from './transient-harness.js';
 
 /** Deaf to every polite word, and even KILL takes its time. */
 const killMs = 300;
@@ -19,13 +19,13 @@ describe('layer 2: stop always wins, from every state, against a process that en
     const world = new SimulatedWorld({ script: deaf });
     const paths = new Set(serverGraph({ idle }).map(({ path }) => path));
     for (const path of paths) {
-      const stage = serverStage(world, { idle });
-      for (const step of path) stage.happens(step);
-      const from = stage.state();
-      stage.happens({ type: 'stop' });
+      const harness = serverHarness(world, { idle });
+      for (const step of path) harness.happens(step);
+      const from = harness.state();
+      harness.happens({ type: 'stop' });
       world.clock.advance(ladderMs);
-      stage.check();
-      expect([from, stage.state()]).toEqual([from, expect.stringMatching(/^(disconnected|error)$/)]);
+      harness.check();
+      expect([from, harness.state()]).toEqual([from, expect.stringMatching(/^(disconnected|error)$/)]);
       expect(world.alive).toEqual([]);
       expect(world.clock.pending).toBe(0);
     }
@@ -36,15 +36,15 @@ describe('layer 2: stop always wins, from every state, against a process that en
     const world = new SimulatedWorld({ script: deaf, permitsAreFree: false });
     const ways = new Map(possibleEdges().map(({ from, way }) => [from, way]));
     for (const way of ways.values()) {
-      const stage = keeperStage(world);
-      for (const step of way) happens(stage, step);
-      happens(stage, 'stop');
+      const harness = keeperHarness(world);
+      for (const step of way) happens(harness, step);
+      happens(harness, 'stop');
       world.clock.advance(ladderMs);
       const label = way.join(' > ');
-      expect(stage.state(), label).toBe('stopped');
+      expect(harness.state(), label).toBe('stopped');
       expect(world.alive, label).toEqual([]);
       expect(world.clock.pending, label).toBe(0);
-      expect(Object.keys(stage.keeper.getSnapshot().children), label).toEqual([]);
+      expect(Object.keys(harness.keeper.getSnapshot().children), label).toEqual([]);
       expect(world.permitsHeld, label).toBe(0);
       expect(world.gate, label).toBeUndefined();
     }
@@ -55,7 +55,7 @@ describe('layer 2: stop always wins, from every state, against a process that en
     const world = new SimulatedWorld({ script: deaf, replicas: 100 });
     const ways = new Map(possibleTransientEdges().map(({ from, way }) => [from, way]));
     for (const way of ways.values()) {
-      const pool = transientStage(world, { startTimeoutMs: 10 ** 9, discoverTimeoutMs: 10 ** 9 });
+      const pool = transientHarness(world, { startTimeoutMs: 10 ** 9, discoverTimeoutMs: 10 ** 9 });
       for (const step of way) happensInPool(world, pool, step);
       const label = way.join(' > ');
       happensInPool(world, pool, 'stop');

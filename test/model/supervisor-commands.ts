@@ -76,7 +76,7 @@ export class Real {
   constructor(policy: RestartPolicy, reached: Map<string, number>) {
     this.#policy = policy;
     this.reached = reached;
-    this.world.manners = () => ({ goes: 'killed', isInvisible: true });
+    this.world.behaviour = () => ({ goes: 'killed', isInvisible: true });
     const open: World['open'] = (spec, incarnation, on) => {
       const beside = this.world.alive.filter((link) => link.spec.name === spec.name);
       if (beside.length > 0) throw new Error(`I1: a process of ${spec.name} was opened beside another`);

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { reports, SimulatedPool, SimulatedWorld, silent } from '../../src/testing/index.js';
 import { settings } from './setting.js';
+import { endless } from './transient-harness.js';
 import { type TransientLimits, TransientSpec } from './transient-spec.js';
-import { endless } from './transient-stage.js';
 
 interface Real {
   world: SimulatedWorld;

@@ -13,7 +13,7 @@ import {
   serverTitle,
 } from './graphs.js';
 import { type Ignored, transitionTable } from './table.js';
-import { oldest, type TransientSnapshot, transientEventsIn, transientGraph } from './transient-stage.js';
+import { oldest, type TransientSnapshot, transientEventsIn, transientGraph } from './transient-harness.js';
 
 const serverIgnores: readonly Ignored[] = [
   { event: /^connect$/, in: /^connect/, because: 'it was obeyed already' },
@@ -89,7 +89,7 @@ function firstOf<TSnapshot>(
 }
 
 describe('layer 0: the whole transition table equals the reviewed one, and every ignored event has a reason', () => {
-  test('server', async () => {
+  test('the server machine has the reviewed table', async () => {
     const table = (idle: boolean) =>
       transitionTable(serverMachine, {
         states: firstOf(serverGraph({ idle }), serverTitle),
@@ -113,7 +113,7 @@ describe('layer 0: the whole transition table equals the reviewed one, and every
     ]);
   });
 
-  test('keeper', async () => {
+  test('the keeper has the reviewed table', async () => {
     const table = transitionTable(keeperMachine, {
       states: firstOf(keeperGraph(), keeperTitle),
       events: keeperEventsIn,
@@ -132,7 +132,7 @@ describe('layer 0: the whole transition table equals the reviewed one, and every
     await expect(table).toMatchFileSnapshot('keeper-table.txt');
   });
 
-  test('transient', async () => {
+  test('the transient server has the reviewed table', async () => {
     const maxInFlight = 3;
     const title = ({ value, context: { processes, spares }, ...state }: TransientSnapshot) => {
       const free = [...processes.values()].filter((phase) => phase === 'free').length;

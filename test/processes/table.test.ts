@@ -83,7 +83,7 @@ describe.runIf(process.platform === 'linux')('the identity of a process', () => 
     expect(procStat(pid)?.group).toBe(pid);
   });
 
-  it('of a pid without a process is empty', () => {
+  it('a pid without a process has an empty identity', () => {
     expect([startTimeOf(2 ** 22 + 1), cookieOf(2 ** 22 + 1), cookieOf(1)]).toEqual([null, null, null]);
   });
 

@@ -120,7 +120,7 @@ describe('the watchdog', () => {
     it('is back within a second when it is killed, and knows every group (P2)', async () => {
       start();
       // with a cookie that is not ours, so that only its group can betray it
-      const before = [await stubbornGroup(table, undefined, 'somebody:else'), await stubbornGroup(table)];
+      const before = [await stubbornGroup(table, undefined, 'another:cookie'), await stubbornGroup(table)];
       const old = watchdog.pid ?? 0;
       process.kill(old, 'SIGKILL');
       await vi.waitFor(() => expect(watchdog.pid ?? old).not.toBe(old), { timeout: 1000, interval: 10 });
@@ -147,7 +147,7 @@ describe('the watchdog', () => {
     it('kills neither groups that have gone nor groups of others', async () => {
       start();
       // with a cookie that is not ours, so that only its group could betray it
-      const gone = await stubbornGroup(table, undefined, 'somebody:else');
+      const gone = await stubbornGroup(table, undefined, 'another:cookie');
       const stays = await stubbornGroup(table);
       const foreign = await stubbornGroup(newTable());
       // its pid is free again and may belong to another process

@@ -4,7 +4,7 @@ import { type Outcome, toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 import { type Published, startRegistry, type TestRegistry } from './server.js';
 
-export interface Stage {
+export interface Prepared {
   registry: TestRegistry;
   cwd: string;
   /** The project file and the global file. */
@@ -18,7 +18,7 @@ export interface Stage {
 }
 
 /** A user in an empty folder, with a test registry. */
-export async function stage(published: readonly Published[] = []): Promise<Stage> {
+export async function prepareRegistry(published: readonly Published[] = []): Promise<Prepared> {
   const registry = await startRegistry(published);
   const cwd = makeFolder();
   const runWith = (env: Record<string, string>, ...args: string[]) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dockerHostAccess } from '../../src/cli/commands/config/new-entry.js';
 import { openRegistry } from '../../src/registry/index.js';
 import { makeFolder } from '../support/folder.js';
-import { stage } from './command.js';
+import { prepareRegistry } from './command.js';
 import { instantRetries } from './http-options.js';
 import { type Published, startRegistry } from './server.js';
 import { simple } from './shapes.js';
@@ -15,8 +15,8 @@ function published(name: string, more: Record<string, unknown>): Published {
 }
 
 describe('a hostile answer of the registry', () => {
-  it('about another server is refused', async () => {
-    const { registry, run, agentFile } = await stage(simple('io.a/good'));
+  it('an answer about another server is refused', async () => {
+    const { registry, run, agentFile } = await prepareRegistry(simple('io.a/good'));
     const body = JSON.stringify({ server: simple('io.b/bad')[0]?.server });
     registry.faults.push({ status: 200, body });
     const { status, stderr } = await run('add', 'io.a/good');
@@ -27,7 +27,7 @@ describe('a hostile answer of the registry', () => {
     expect(existsSync(agentFile)).toBe(false);
   });
 
-  it('with a container that accesses the host gives a warning', async () => {
+  it('a container that accesses the host gives a warning', async () => {
     const image = {
       registryType: 'oci',
       identifier: 'images.example/i:1',
@@ -37,7 +37,7 @@ describe('a hostile answer of the registry', () => {
         { type: 'positional', value: '--privileged' },
       ],
     };
-    const { run } = await stage([published('io.a/box', { packages: [image] })]);
+    const { run } = await prepareRegistry([published('io.a/box', { packages: [image] })]);
     expect((await run('add', 'io.a/box', '--dry-run')).stderr).toContain(
       'warning: its container gets access to the host: -v /:/host, --privileged\n',
     );
@@ -61,7 +61,7 @@ describe('a hostile answer of the registry', () => {
   });
 
   it('cannot reverse the text of the file with bidi characters', async () => {
-    const { run, agentFile, read } = await stage([
+    const { run, agentFile, read } = await prepareRegistry([
       published('io.a/bidi', {
         ...simple('x')[0]?.server,
         name: 'io.a/bidi',
@@ -74,8 +74,8 @@ describe('a hostile answer of the registry', () => {
 });
 
 describe('a secret of the user', () => {
-  it('in the url of the registry is refused, and not shown', async () => {
-    const { run, runWith, configFile, write } = await stage();
+  it('a secret in the url of the registry is refused, and not shown', async () => {
+    const { run, runWith, configFile, write } = await prepareRegistry();
     const url = `https://me:${SECRET}@registry.example/v0.1`;
     const fromVariable = await runWith({ TOOLHERD_REGISTRY: url }, 'search');
     write(configFile, `daemon: {registry: "${url}"}\n`);
@@ -88,8 +88,8 @@ describe('a secret of the user', () => {
     expect(await run('show', 'io.a/x@')).toMatchObject({ status: 2 });
   });
 
-  it('in a command or a url is not used as the name of the server, and list does not show it', async () => {
-    const { run, agentFile, read } = await stage();
+  it('a secret in a command or a url is not used as the name of the server, and list does not show it', async () => {
+    const { run, agentFile, read } = await prepareRegistry();
     await run(
       'add',
       'gh',
@@ -120,8 +120,8 @@ describe('a secret of the user', () => {
     ]);
   });
 
-  it('in the file is not in the diff of add and remove', async () => {
-    const { run, agentFile, write } = await stage(simple('io.a/new'));
+  it('a secret in the file is not in the diff of add and remove', async () => {
+    const { run, agentFile, write } = await prepareRegistry(simple('io.a/new'));
     write(
       agentFile,
       `tools:
@@ -154,7 +154,7 @@ describe('a secret of the user', () => {
 
 describe('the report of add', () => {
   it('names a global config that does not load before a new file is written', async () => {
-    const { run, agentFile, configFile, write } = await stage(simple('io.a/new'));
+    const { run, agentFile, configFile, write } = await prepareRegistry(simple('io.a/new'));
     write(
       configFile,
       'mcp_servers:\n  - {name: g, description: d, server: s, command: npx, envFile: none.env}\n',
@@ -164,7 +164,7 @@ describe('the report of add', () => {
   });
 
   it('does not call a file allowed that cannot be loaded', async () => {
-    const { run, agentFile, write } = await stage(simple('io.a/new'));
+    const { run, agentFile, write } = await prepareRegistry(simple('io.a/new'));
     write(
       agentFile,
       'tools:\n  - {name: o, type: mcp, description: d, server: s, command: npx, envFile: none.env}\n',
@@ -175,7 +175,7 @@ describe('the report of add', () => {
 });
 
 it('JSON that is not from a registry is an error, and does not replace the cached answer', async () => {
-  const { registry, run } = await stage(simple('io.a/one'));
+  const { registry, run } = await prepareRegistry(simple('io.a/one'));
   const strange = ['[1, 2]', 'null', '{"login": "please"}', '{"servers": "x"}'];
   for (const body of strange) {
     registry.faults.push({ status: 200, body });

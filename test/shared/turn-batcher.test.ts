@@ -19,7 +19,7 @@ function batcher() {
   return { turn, runTurn, ended: () => ended };
 }
 
-it('writes the first text at once until a turn has had several, and again after a turn with one', () => {
+it('a batcher writes the first text at once until a turn has had several, and again after a turn with one', () => {
   const { turn, runTurn, ended } = batcher();
   const seen = [turn.writesFirstAtOnce];
   for (const texts of [1, 2, 0, 3]) {
@@ -30,7 +30,7 @@ it('writes the first text at once until a turn has had several, and again after 
   expect(ended()).toBe(4);
 });
 
-it('runs from `begin` until the end of the turn', () => {
+it('a turn runs from `begin` until its end', () => {
   const { turn, runTurn } = batcher();
   expect(turn.isRunning).toBe(false);
   runTurn(1);
@@ -39,7 +39,7 @@ it('runs from `begin` until the end of the turn', () => {
   expect(turn.isRunning).toBe(true);
 });
 
-it('does not count texts that came before `forgetCount`', () => {
+it('a turn does not count texts that came before `forgetCount`', () => {
   const { turn, runTurn } = batcher();
   turn.countText();
   turn.countText();

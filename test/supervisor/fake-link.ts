@@ -57,7 +57,7 @@ export class FakeLink implements Link {
   readonly reads: ListMethod[] = [];
   /** Resources of which it is to tell that they changed. */
   readonly watched: string[] = [];
-  manners: FakeLinkBehaviour;
+  behaviour: FakeLinkBehaviour;
   life: 'starting' | 'open' | 'dead' | 'gone' = 'starting';
   readonly #on: LinkEvents;
 
@@ -66,11 +66,11 @@ export class FakeLink implements Link {
     incarnation: number,
     on: LinkEvents,
     clock: Clock,
-    manners: FakeLinkBehaviour,
+    behaviour: FakeLinkBehaviour,
   ) {
     this.spec = spec;
     this.incarnation = incarnation;
-    this.manners = manners;
+    this.behaviour = behaviour;
     this.#on = on;
     const link = this;
     this.session = new Session({
@@ -92,7 +92,7 @@ export class FakeLink implements Link {
       },
     });
     // never before the opening has returned
-    if (manners.opens) queueMicrotask(() => this.opens());
+    if (behaviour.opens) queueMicrotask(() => this.opens());
   }
 
   get isAlive(): boolean {
@@ -100,7 +100,7 @@ export class FakeLink implements Link {
   }
 
   get pids(): readonly number[] {
-    return this.isAlive && !this.manners.isInvisible ? [this.pid] : [];
+    return this.isAlive && !this.behaviour.isInvisible ? [this.pid] : [];
   }
 
   /** Calls it got, without what else was written. */
@@ -109,15 +109,15 @@ export class FakeLink implements Link {
   }
 
   ping(): Promise<void> {
-    return this.manners.ping?.() ?? Promise.resolve();
+    return this.behaviour.ping?.() ?? Promise.resolve();
   }
 
   async list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
     this.reads.push(method);
-    const { replies, capabilities = HELLO.capabilities } = this.manners;
+    const { replies, capabilities = HELLO.capabilities } = this.behaviour;
     if (replies !== undefined) return (await listAll(this.session, capabilities, method)).items;
-    if (this.manners.ttlMs !== undefined) onTtl?.(this.manners.ttlMs);
-    const list = await (this.manners.lists?.[method] ?? []);
+    if (this.behaviour.ttlMs !== undefined) onTtl?.(this.behaviour.ttlMs);
+    const list = await (this.behaviour.lists?.[method] ?? []);
     if (list instanceof Error) throw list;
     return list;
   }
@@ -130,14 +130,14 @@ export class FakeLink implements Link {
   close(from: StopStep = 'close'): void {
     this.orders.push(from);
     this.session.seal();
-    const { goes = 'asked' } = this.manners;
+    const { goes = 'asked' } = this.behaviour;
     if (goes === 'asked' || (goes === 'killed' && from === 'kill')) {
       queueMicrotask(() => this.goes({ kind: 'disconnected', reason: 'stopped', killed: from === 'kill' }));
     }
   }
 
   /** The handshake is done. */
-  opens(opened: Opened = { ...HELLO, ...capabilitiesOf(this.manners) }): void {
+  opens(opened: Opened = { ...HELLO, ...capabilitiesOf(this.behaviour) }): void {
     if (this.life !== 'starting') return;
     this.life = 'open';
     this.#on.opened(opened);
@@ -188,14 +188,14 @@ export class FakeLink implements Link {
   #take(written: Written): boolean {
     if (this.life !== 'open') return false;
     this.written.push(written);
-    if (this.manners.answers && written.method === 'tools/call')
+    if (this.behaviour.answers && written.method === 'tools/call')
       queueMicrotask(() => this.isAlive && this.answers());
     else if (written.id !== undefined) this.#reply(written.id, written.method);
     return true;
   }
 
   #reply(id: number, method: string): void {
-    const reply = this.manners.replies?.(method);
+    const reply = this.behaviour.replies?.(method);
     if (reply === undefined) return;
     const line = JSON.stringify({ jsonrpc: '2.0', id, ...reply });
     queueMicrotask(() => this.isAlive && this.session.deliver(Buffer.from(line)));

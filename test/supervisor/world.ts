@@ -51,14 +51,14 @@ export class World {
   readonly clock = new VirtualClock();
   readonly links: FakeLink[] = [];
   readonly logs: string[] = [];
-  manners: (spec: StdioSpec, incarnation: number) => FakeLinkBehaviour = () => ({});
+  behaviour: (spec: StdioSpec, incarnation: number) => FakeLinkBehaviour = () => ({});
   /** Makes `open` throw. */
   throws: Error | undefined;
 
   readonly open: OpenLink = (any, incarnation, on) => {
     if (this.throws !== undefined) throw this.throws;
     const spec = any as StdioSpec;
-    const link = new FakeLink(spec, incarnation, on, this.clock, this.manners(spec, incarnation));
+    const link = new FakeLink(spec, incarnation, on, this.clock, this.behaviour(spec, incarnation));
     this.links.push(link);
     return link;
   };
@@ -94,9 +94,9 @@ export class World {
   }
 
   /** What a server of a herd is given. */
-  surroundings(changes: Partial<ServerDeps> = {}) {
+  serverDeps(changes: Partial<ServerDeps> = {}) {
     const root = createActor(rootMachine, { clock: this.clock }).start();
-    const around: ServerDeps = {
+    const deps: ServerDeps = {
       clock: this.clock,
       random: () => 0.5,
       permits: new Permits(100),
@@ -109,7 +109,7 @@ export class World {
       log: (line) => this.logs.push(line),
       ...changes,
     };
-    return { ...around, children: () => [...root.getSnapshot().context.children.keys()] };
+    return { ...deps, children: () => [...root.getSnapshot().context.children.keys()] };
   }
 }
 

@@ -31,7 +31,7 @@ export function whyNoDisk(): string | undefined {
 }
 
 export async function startOnSmallDisk(config: string, kibibytes: number): Promise<HerdOnSmallDisk> {
-  // the socket stays outside, where everybody can reach it
+  // the socket stays outside, where every process can reach it
   const socket = join(makeFolder(), 'run', 'toolherd.sock');
   const mount = `mount -t tmpfs -o size=${kibibytes}k,mode=700 none "$HOME"`;
   const move = `text=$(cat config.yaml) && ${mount} && cd "$HOME" && printf "%s\\n" "$text" >config.yaml`;

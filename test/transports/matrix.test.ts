@@ -8,7 +8,7 @@ import { type Moves, VARIANTS } from './variants.js';
 
 /** The same twelve behaviours over every transport and both eras. */
 describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }) => {
-  const stage = share(async () => {
+  const sharedHerd = share(async () => {
     const prepared = await prepare();
     const entry = {
       ...prepared.entry,
@@ -33,7 +33,7 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
   });
 
   it('FR-002 FR-005 FR-006 FR-007 FR-013 FR-014 FR-022 US4.2 US5.3: lists, calls, errors, prompts and resources', async () => {
-    const { fleet, call, status } = stage();
+    const { fleet, call, status } = sharedHerd();
     const { prompt, resource } = moves;
     const { tools } = await fleet.tools('it');
     expect(tools.map(({ name }) => name)).toContain(moves.tool);
@@ -62,7 +62,7 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
   });
 
   it('FR-016 FR-027 FR-028 US4.4 US5.4: progress, cancelling, timeouts, logs and changed lists', async () => {
-    const { fleet, call, status, listen, first } = stage();
+    const { fleet, call, status, listen, first } = sharedHerd();
     await fleet.tools('it');
     await fleet.resources('it');
     const progress: number[] = [];
@@ -97,8 +97,8 @@ describe.each(VARIANTS)('SC-007: over $name', ({ moves, version, loss, prepare }
     expect(names).toEqual(expect.arrayContaining((change as { added: string[] }).added));
   });
 
-  it('U6 FR-023 SC-006: a crash during a call is an error within a second, and the next call after its return is served', async () => {
-    const { call, status, crash, revive } = stage();
+  it('U6 FR-023 SC-006: a crash during a call is an error within a second; the returned server serves the next call', async () => {
+    const { call, status, crash, revive } = sharedHerd();
     await call(moves.call);
     const lost = call(moves.endless);
     await until(async () => (await status('it')).in_flight === 1);

@@ -112,7 +112,7 @@ export const FILES: Malformed[] = [
     says: 'must be a loopback address with a port',
   },
   {
-    name: 'a token of its own',
+    name: 'a token that the user chose',
     config: settings('daemon: {http: {listen: "127.0.0.1:1", token: ‸abc}}'),
     path: 'daemon.http.token',
     says: 'one of auto, none',

@@ -177,7 +177,7 @@ test.each([
   ['flow over lines, CRLF', AGENT_FLOW, '\r\n', 'tools: [ # §0\n'],
   ['flow on a line', CONFIG_LINE, '\n', 'mcp_servers: ['],
 ] as const)(
-  '200 random edits of a commented file keep every comment and every untouched byte range, and undo to the original: %s',
+  '200 random edits keep every comment and untouched byte range of a file, and undo to the original: %s',
   (_, sample, lineBreak, keyLine) => {
     const withBreaks = (text: string) => text.replaceAll('\n', lineBreak);
     const pieces = sample.items.flatMap(({ source }, index) => [sample.between[index] ?? '', source]);

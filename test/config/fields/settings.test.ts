@@ -109,7 +109,7 @@ describe('global settings', () => {
 describe('security.allowed_commands', () => {
   const config = 'version: "1.0"\nsecurity: {allowed_commands: [deno]}\n';
 
-  it('of the global config applies to both files', async () => {
+  it('allowed_commands of the global config apply to both files', async () => {
     const entry = 'mcp_servers:\n  - {name: g, server: s, command: deno}\n';
     const agent = stdioAgent().replace('npx', 'deno');
     const { servers } = await loadHerd({ config: config + entry, agent });

@@ -117,7 +117,7 @@ describe('X3: a file that was never allowed', () => {
     }
   });
 
-  it('without a trust file (validate) trust is not checked', async () => {
+  it('validate, which has no trust file, does not check trust', async () => {
     expect((await loadAgent(stdioAgent())).servers).toHaveLength(1);
   });
 });

@@ -140,7 +140,7 @@ describe('FR-010: references', () => {
 describe('FR-010: references are expanded', () => {
   const env = { V: 'value' };
 
-  it('in env, args, cwd, roots, and every string of config', async () => {
+  it('env, args, cwd, roots and every string of config expand references', async () => {
     const agent = stdioAgent(
       'env: {A: "${V}"}',
       'args: ["${V}"]',
@@ -157,7 +157,7 @@ describe('FR-010: references are expanded', () => {
     });
   });
 
-  it('in url and headers', async () => {
+  it('url and headers expand references', async () => {
     const agent = remoteAgent('http', 'url: "https://${V}.example.com/${V}"', 'headers: {X: "${V}"}');
     expect(remoteOf(await loadAgent(agent, { env }))).toMatchObject({
       url: 'https://value.example.com/value',
@@ -165,7 +165,7 @@ describe('FR-010: references are expanded', () => {
     });
   });
 
-  it('nowhere else', async () => {
+  it('no other field expands references', async () => {
     const agent = stdioAgent('tools: {allow: ["${V}"]}').replace('server: s', 'server: "${V}"');
     expect(only(await loadAgent(agent, { env }))).toMatchObject({
       server: '${V}',
@@ -173,7 +173,7 @@ describe('FR-010: references are expanded', () => {
     });
   });
 
-  it('not in the path of the envFile', async () => {
+  it('the path of the envFile expands no references', async () => {
     const agent = stdioAgent('envFile: "${V}.env"');
     expect(await problemsOf({ agent, env, files: { 'project/value.env': 'A=b' } })).toHaveLength(1);
   });
@@ -183,12 +183,12 @@ describe('FR-010: env overrides envFile, and envFile the process', () => {
   const files = { 'project/.env': 'X=file\nY=file\n' };
   const env = { X: 'process', Y: 'process', Z: 'process' };
 
-  it('in the environment of the server', async () => {
+  it('the environment of the server follows this order', async () => {
     const loaded = await loadAgent(stdioAgent('envFile: .env', 'env: {X: env}'), { files, env });
     expect(only(loaded).env).toEqual({ X: 'env', Y: 'file' });
   });
 
-  it('in the value of a reference', async () => {
+  it('the value of a reference follows this order', async () => {
     const lines = ['envFile: .env', 'env: {X: env}'];
     expect(await expanded('${X} ${Y} ${Z}', { files, env }, ...lines)).toBe('env file process');
   });
@@ -207,7 +207,7 @@ describe('FR-010: env overrides envFile, and envFile the process', () => {
 });
 
 describe('FR-010: an unset variable fails the load', () => {
-  it('and the error has its name, its position and a fix', async () => {
+  it("the error has the variable's name, its position and a fix", async () => {
     const [problem] = await problemsOf({ agent: stdioAgent('env:', '  A: x', '  B: "y${MY_API_KEY}"') });
     expect(problem).toMatchObject({
       type: 'ConfigError',

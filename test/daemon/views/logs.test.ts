@@ -11,7 +11,7 @@ async function texts(agent: Agent, server: string): Promise<string[]> {
 const log = (agent: Agent, data: string) => agent.say1('notes__log', { level: 'error', data });
 
 describe('logs over the socket', () => {
-  it('of two servers of one name in different views: each view gets its own lines', async () => {
+  it('two servers of one name in different views have separate logs: each view gets its own lines', async () => {
     const world = await startWorld([shared('notes', 'logs.mjs')]);
     const red = world.project('red', [shared('notes', 'logs.mjs', { args: ['red'] })]);
     await red.allow();
@@ -27,7 +27,7 @@ describe('logs over the socket', () => {
     expect((await a.ask('none', 'fleet/logs', { server: 'other' })).error?.message).toMatch(/other/);
   });
 
-  it('of a per-agent server go to its own connection, also after another connection has ended', async () => {
+  it('the lines of a per-agent server go to its own connection, also after another connection has ended', async () => {
     const world = await startWorld([shared('notes', 'logs.mjs', { sharing: 'per-agent' })]);
     const [a, b] = [world.agent(), world.agent()];
     await a.see();

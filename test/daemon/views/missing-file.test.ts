@@ -73,7 +73,7 @@ describe('an agent.yaml that is deleted', () => {
     expect(Number(await client.pid('red'))).not.toBe(pid);
   });
 
-  it('and is back with other content is not used before it is allowed', async () => {
+  it('an agent.yaml that is back with other content is not used before it is allowed', async () => {
     const { red, client } = await inUse();
     rmSync(red.file);
     await ended(client);
@@ -89,7 +89,7 @@ describe('an agent.yaml that is deleted', () => {
     ['a folder', ({ file }: Project) => mkdirSync(file), 'is a folder'],
     ['a link that leads nowhere', ({ file }: Project) => symlinkSync('none', file), 'was deleted'],
     ['what cannot be opened', ({ file }: Project) => symlinkSync(file, file), 'could not be read (ELOOP)'],
-  ])('and replaced by %s counts as deleted', async (_, replace, why) => {
+  ])('an agent.yaml that was replaced by %s counts as deleted', async (_, replace, why) => {
     const { red, client } = await inUse();
     rmSync(red.file);
     replace(red);

@@ -88,13 +88,13 @@ describe('a server of another view', () => {
     expect(foreign.error?.message).toContain('blue__pid');
   });
 
-  it('with the name of an own server gets no order by that name', async () => {
+  it('a foreign server with the name of an own server gets no order by that name', async () => {
     const { a, b, pids } = await twoProjects(['notes', 'notes']);
     expect(await order(a, 'stop', { servers: ['notes'] })).toHaveLength(1);
     expect([isAlive(pids[0]), Number(await b.pid('notes'))]).toEqual([false, pids[1]]);
   });
 
-  it('with a name that several views have: an order reaches each; inspect needs the agent file', async () => {
+  it('an order for a name that several views have reaches each of their servers; inspect needs the agent file', async () => {
     const { red, blue, global, pids } = await twoProjects(['notes', 'notes']);
     const inspected = await global.ask('inspect', 'fleet/inspect', { server: 'notes' });
     expect(inspected.error?.data).toMatchObject({

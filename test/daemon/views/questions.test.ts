@@ -5,7 +5,7 @@ import { type Agent, shared, startWorld } from './support.js';
 const ELICITATION = 'elicitation/create';
 const REMEDY = "set 'sharing: per-agent' for questions, or run: toolherd restart questions";
 
-async function stage(fields: Record<string, unknown> = {}) {
+async function startQuestions(fields: Record<string, unknown> = {}) {
   const world = await startWorld([shared('questions', 'questions.mjs', fields)]);
   const agent = () => world.agent().see();
   /** Sends a call that the server does not answer, and returns when the server has it. */
@@ -52,7 +52,7 @@ describe('a cancelled or timed out call counts as unanswered for questions, unti
   ];
 
   it.each(WAYS)('%s: a question is refused, and the other agent is not asked', async (_, leave) => {
-    const { agent, hold, status } = await stage();
+    const { agent, hold, status } = await startQuestions();
     const [a, b] = [await agent(), await agent()];
     await hold(a);
     await leave(a);
@@ -65,7 +65,7 @@ describe('a cancelled or timed out call counts as unanswered for questions, unti
   });
 
   it('timed out: a question is refused, until the server was restarted', async () => {
-    const { agent, status } = await stage();
+    const { agent, status } = await startQuestions();
     const [a, b] = [await agent(), await agent()];
     await a.say1('questions__hello');
     const call = { server: 'questions', tool: 'wait', timeout_ms: 50 };
@@ -79,7 +79,7 @@ describe('a cancelled or timed out call counts as unanswered for questions, unti
   });
 
   it('the agent that cancelled it is asked in its next call, if no other agent has one', async () => {
-    const { agent, hold } = await stage();
+    const { agent, hold } = await startQuestions();
     const [a, b] = [await agent(), await agent()];
     await hold(a);
     a.say({ method: 'notifications/cancelled', params: { requestId: 'held' } });
@@ -88,7 +88,7 @@ describe('a cancelled or timed out call counts as unanswered for questions, unti
   });
 
   it('a question without a call in flight is refused', async () => {
-    const { agent, hold, fleet } = await stage();
+    const { agent, hold, fleet } = await startQuestions();
     const a = await agent();
     await hold(a);
     a.say({ method: 'notifications/cancelled', params: { requestId: 'held' } });
@@ -101,8 +101,8 @@ describe('a cancelled or timed out call counts as unanswered for questions, unti
     expect(a.heard(ELICITATION)).toEqual([]);
   });
 
-  it('with sharing: per-agent the process of another agent is not affected', async () => {
-    const { agent, hold } = await stage({ sharing: 'per-agent' });
+  it('the process of another agent is not affected with sharing: per-agent', async () => {
+    const { agent, hold } = await startQuestions({ sharing: 'per-agent' });
     const [a, b] = [await agent(), await agent()];
     await hold(a);
     a.say({ method: 'notifications/cancelled', params: { requestId: 'held' } });

@@ -26,7 +26,7 @@ describe('two agents with different files', () => {
     expect(foreign.error?.message).toMatch(/red__pid/);
   });
 
-  it('and entries of one name with other content have two servers: orders and events stay with their own', async () => {
+  it('agents whose entries share only a name have two servers: orders and events stay with their own', async () => {
     const world = await startWorld([shared('notes')]);
     const red = world.project('red', [shared('notes', 'good.mjs', { args: ['red'] })]);
     await red.allow();
@@ -71,12 +71,12 @@ describe('two agents with different files', () => {
     const [a, operator] = [world.agent(), world.agent()];
     await a.see(red.file);
     const register = (name: string) =>
-      operator.ask(`register ${name}`, 'fleet/register', shared(name, 'good.mjs', { args: ['guest'] }));
-    expect((await register('guest')).error).toBeUndefined();
+      operator.ask(`register ${name}`, 'fleet/register', shared(name, 'good.mjs', { args: ['extra'] }));
+    expect((await register('extra')).error).toBeUndefined();
     expect((await register('red')).error).toBeUndefined();
-    expect(await a.say1('guest__argv')).toBe('["guest"]');
+    expect(await a.say1('extra__argv')).toBe('["extra"]');
     expect(await a.say1('red__argv')).toBe('[]');
-    await operator.ask('gone', 'fleet/unregister', { name: 'guest' });
+    await operator.ask('gone', 'fleet/unregister', { name: 'extra' });
     expect(names(await a.tools())).toEqual(['any', 'red']);
   });
 
@@ -120,7 +120,7 @@ describe('a per-agent server', () => {
     expect(Number(await b.pid('own'))).toBe(two);
   });
 
-  it('of an agent file: two connections with that file have one each, and share the other servers', async () => {
+  it('two connections with one agent file have a per-agent server each, and share the other servers', async () => {
     const world = await startWorld([]);
     const red = world.project('red', [shared('own', 'good.mjs', { sharing: 'per-agent' }), shared('rest')]);
     await red.allow();

@@ -12,8 +12,12 @@ import {
 
 function translated(references: References, source: string): { text: string; remarks: string[] } {
   const remarks: string[] = [];
-  const around = { workspace: '/project', basename: 'project', remark: (text: string) => remarks.push(text) };
-  return { text: references(source, around), remarks };
+  const context = {
+    workspace: '/project',
+    basename: 'project',
+    remark: (text: string) => remarks.push(text),
+  };
+  return { text: references(source, context), remarks };
 }
 
 const meaning = (text: string, values: Record<string, string> = {}) =>

@@ -31,7 +31,7 @@ async function own(path: string, claim?: SocketClaim): Promise<{ isOpen(): boole
   return { isOpen: () => state === 'open' };
 }
 
-it('while a successor waits for a socket, any other daemon is refused', async () => {
+it('any other daemon is refused while a successor waits for a socket', async () => {
   const path = socketPlace();
   const registration = tryLock(successorFileOf(path));
   for (const _ of [1, 2]) {
@@ -64,7 +64,7 @@ it('a successor gets a free socket at once, and a served one when its daemon has
   claim.release();
 });
 
-it('of two successors the second waits until the first serves, then replaces it', async () => {
+it('the second of two successors waits until the first serves, then replaces it', async () => {
   const path = socketPlace();
   const registration = tryLock(successorFileOf(path));
   const second = replaceOwner(path);

@@ -109,7 +109,7 @@ describe('over the port an agent file must be in the trust store', () => {
   it.each([
     ['ask', {}],
     ['all', { trust: 'all' }],
-  ])('if it is beside config.yaml (security.trust: %s)', async (_, security) => {
+  ])('an agent file beside config.yaml must be allowed too (security.trust: %s)', async (_, security) => {
     const { port, socket, home, allow } = await start(security);
     const file = join(home.folder, 'mine.yaml');
     const text = agentFile([server('mine', 'good.mjs')]);
@@ -133,7 +133,7 @@ describe('over the port an agent file must be in the trust store', () => {
     ['ask', {}],
     ['all', { trust: 'all' }],
   ])(
-    "in an open session too: a server added later is not used, and revoke ends the session's servers (security.trust: %s)",
+    'an open session does not use a server added later, and revoke ends its servers (security.trust: %s)',
     async (_, security) => {
       const { port, socket, home, allow, fleet } = await start(security);
       const file = join(home.folder, 'mine.yaml');
@@ -156,7 +156,7 @@ describe('over the port an agent file must be in the trust store', () => {
     },
   );
 
-  it('if the client names it through a linked folder; the id of a session on the socket does not help', async () => {
+  it('a file behind a linked folder must be allowed too; a session id of the socket does not help', async () => {
     const { port, socket, home, allow } = await start();
     const file = join(makeFolder({ 'agent.yaml': agentFile([server('mine', 'good.mjs')]) }), 'agent.yaml');
     const link = join(makeFolder(), 'link');
@@ -172,7 +172,7 @@ describe('over the port an agent file must be in the trust store', () => {
     expect((await there.post({ jsonrpc: '2.0', id: 1, method: 'tools/list' })).status).toBe(404);
   });
 
-  it('and the refusal does not reveal whether a path exists or what it holds', async () => {
+  it('the refusal does not reveal whether a path exists or what it holds', async () => {
     const { port } = await start();
     const folder = makeFolder({
       'agent.yaml': agentFile([server('a', 'good.mjs')]),

@@ -116,10 +116,10 @@ describe('HTTP on the socket', () => {
     await until(() => httpServer.sessions === 0 && server.connections.size === 0);
   });
 
-  it('while the daemon ends, a session for an agent file or one server is refused with 503', async () => {
+  it('a session for an agent file or one server is refused with 503 while the daemon ends', async () => {
     const { at, server } = await serveHttp();
     server.announce({ reason: 'shutdown' });
-    for (const path of ['/mcp?agent=%2Fa%2Fagent.yaml', '/s/a/mcp', '/s/nobody/mcp']) {
+    for (const path of ['/mcp?agent=%2Fa%2Fagent.yaml', '/s/a/mcp', '/s/absent/mcp']) {
       const client = new HttpClient(at, path);
       const { status, text } = await client.initialize();
       expect({ path, status, session: client.session }).toEqual({ path, status: 503, session: undefined });
@@ -361,7 +361,7 @@ describe('HTTP on the socket', () => {
     expect((await listening.post(PING)).status).toBe(200);
   });
 
-  it('at most 256 sessions exist: a new one closes the one that was idle for longest', async () => {
+  it('the 257th session closes the one that was idle for longest', async () => {
     const { at, httpServer, server } = await serveHttp();
     const first = new HttpClient(at);
     await first.initialize();

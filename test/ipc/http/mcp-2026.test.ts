@@ -54,7 +54,7 @@ describe('a POST of 2026-07-28', () => {
     ['an unknown method', 'unknown/method', VERSION, 404, -32601],
     ['a method of the older era', 'ping', VERSION, 404, -32601],
     ['the handshake', 'initialize', VERSION, 404, -32601],
-  ])('with %s is refused with the matching HTTP status', async (_, method, version, status, code) => {
+  ])('a POST with %s is refused with the matching HTTP status', async (_, method, version, status, code) => {
     const { at } = await serveHttp();
     const meta = { ...META, 'io.modelcontextprotocol/protocolVersion': version };
     const headers = { ...headersOf(method), 'MCP-Protocol-Version': version };
@@ -91,9 +91,9 @@ describe('a POST of 2026-07-28', () => {
   it.each([
     ['this era', request('tools/list', { _meta: META }, 'x'), headersOf('tools/list')],
     ['the other', request('initialize', {}, 'x'), {}],
-  ])('for an unknown server is 404, in %s', async (_, message, headers) => {
+  ])('a POST for an unknown server is 404, in %s', async (_, message, headers) => {
     const { at, server, httpServer } = await serveHttp();
-    const answer = await new HttpClient(at, '/s/nobody/mcp', headers).post(message);
+    const answer = await new HttpClient(at, '/s/absent/mcp', headers).post(message);
     expect([answer.status, answer.json()]).toMatchObject([
       404,
       { id: 'x', error: { code: 1020, data: { type: 'ServerNotFoundError' } } },

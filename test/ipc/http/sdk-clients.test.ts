@@ -84,7 +84,7 @@ describe('the official client with a handshake, over the socket', () => {
     const { client } = await connect(home.socket, '/s/my%20questions/mcp');
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(['ask', 'abandon', 'later', 'wait', 'answer', 'hello']);
-    await expect(connect(home.socket, '/s/nobody/mcp')).rejects.toThrow(/nobody/);
+    await expect(connect(home.socket, '/s/absent/mcp')).rejects.toThrow(/absent/);
   });
 
   it('cancels a call at the server', async () => {
@@ -146,7 +146,7 @@ describe('the official client of both eras, over a port', () => {
     expect(JSON.parse(textOf(asked)).result.content.text).toBe('42');
   });
 
-  it('without a handshake it cancels a call at the server by closing the response', async () => {
+  it('the client without a handshake cancels a call at the server by closing the response', async () => {
     const herd = await start();
     const client = await connect(herd, 'auto');
     const controller = new AbortController();

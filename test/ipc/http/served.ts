@@ -23,7 +23,7 @@ export class HoldingFleet extends FakeFleet {
   readonly held: Held[] = [];
 
   override async status(servers?: readonly string[]) {
-    if (servers?.includes('nobody')) throw Object.assign(new ToolherdError("no server 'nobody'"), NOT_FOUND);
+    if (servers?.includes('absent')) throw Object.assign(new ToolherdError("no server 'absent'"), NOT_FOUND);
     return super.status(servers);
   }
 

@@ -82,7 +82,7 @@ describe('HTTP on a port', () => {
     expect(seen).toEqual(table);
   });
 
-  it('with token: none still checks Host and Origin, and serves all of MCP', async () => {
+  it('a port with token: none still checks Host and Origin, and serves all of MCP', async () => {
     const { address, port } = await start({ listen: ANY, token: 'none' });
     expect((await ask(address, '/health', { headers: { Host: 'evil.example' } })).status).toBe(403);
     expect((await ask(address, '/health', { headers: { Origin: 'http://evil.example' } })).status).toBe(403);

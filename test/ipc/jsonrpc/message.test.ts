@@ -48,7 +48,7 @@ describe('a line', () => {
     expect(read(mcp)).toEqual({ kind: 'cancel', target: id, wantsReply: false });
   });
 
-  it('with a batch of 10,000 large ids is read in linear time; a longer batch is refused', () => {
+  it('a batch of 10,000 large ids is read in linear time; a longer batch is refused', () => {
     const message = '{"jsonrpc":"2.0","id":1763276400123456789,"method":"m"}';
     const batch = `[${Array(MAX_BATCH).fill(message).join(',')}]`;
     const startedAt = performance.now();

@@ -76,7 +76,7 @@ describe('a request', () => {
     }
   });
 
-  it('with a raw result is answered with the same bytes, alone and in a batch', async () => {
+  it('a raw result is sent as the same bytes, alone and in a batch', async () => {
     const { peer, wire } = peerWithWire();
     const pieces = ['{"n":1.0,"a":', '"ä",', '"a":1E2}'].map((text) => Buffer.from(text));
     peer.handle('raw', () => new RawJson(pieces));
@@ -103,7 +103,7 @@ describe('a request', () => {
     ).toBe(`[{"jsonrpc":"2.0","id":1,"result":{}},${raw('2')}]\n`);
   });
 
-  it('of an unknown method is -32601, also `constructor` and `__proto__`', async () => {
+  it('an unknown method is -32601, also `constructor` and `__proto__`', async () => {
     const { write, take } = peerWithWire();
     write(request(1, 'nope'), request(2, 'constructor'), request(3, '__proto__'));
     for (const { error } of await take(3)) expect(error).toMatchObject({ code: -32601 });
@@ -198,7 +198,7 @@ describe('a request', () => {
     await expect(peer.request('circular', circular)).rejects.toMatchObject({ type: 'ToolherdError' });
   });
 
-  it('beyond 20,000 in flight on one connection is refused', async () => {
+  it('a request beyond 20,000 in flight on one connection is refused', async () => {
     const { peer, write, take } = peerWithWire();
     peer.handle('wait', () => new Promise(() => undefined));
     for (let from = 0; from < 20_000; from += 1000) {
@@ -290,7 +290,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('of notifications only gets no answer; an empty batch gets -32600', async () => {
+  it('a batch of notifications only gets no answer; an empty batch gets -32600', async () => {
     const { write, take } = peerWithWire();
     write([{ jsonrpc: '2.0', method: 'x' }], []);
     expect(await take(1)).toMatchObject([{ id: null, error: { code: -32600 } }]);
@@ -327,7 +327,7 @@ describe('a bad line', () => {
     ]);
   });
 
-  it("from the daemon ends a client's connection, because its reply cannot be matched", async () => {
+  it("a bad line from the daemon ends a client's connection, because its reply cannot be matched", async () => {
     const { peer, write } = peerWithWire({ badLines: 'fatal' });
     const asked = peer.request('x');
     write('{"jsonrpc"');
@@ -335,7 +335,7 @@ describe('a bad line', () => {
     expect(await peer.closed).toMatch(/not JSON/);
   });
 
-  it('with `__proto__` as a name changes no prototype (S8)', async () => {
+  it('a line with `__proto__` as a name changes no prototype (S8)', async () => {
     const { peer, wire, take } = peerWithWire();
     peer.handle('echo', (params) => params);
     wire.write(
@@ -381,7 +381,7 @@ describe('a closed connection', () => {
     near.notify('nothing happens');
   });
 
-  it("on the client's writing side still sends the replies, then ends", async () => {
+  it('a client that closes its writing side still gets the replies, then the end', async () => {
     const clock = new FakeClock();
     const { peer, wire, write, take } = peerWithWire({ clock });
     const { promise, resolve } = later<string>();
@@ -412,7 +412,7 @@ describe('a closed connection', () => {
     expect(begun).toEqual([[1]]);
   });
 
-  it('on one side fails outgoing requests while incoming ones are still answered', async () => {
+  it('a connection closed on one side fails outgoing requests while incoming ones are still answered', async () => {
     const { peer, wire, write } = peerWithWire({ clock: new FakeClock() });
     peer.handle('wait', () => new Promise(() => undefined));
     const asked = peer.request('x');
@@ -433,7 +433,7 @@ describe('a closed connection', () => {
     await peer.flushed();
   });
 
-  it('by `end` writes everything first', async () => {
+  it('`end` writes everything first', async () => {
     const { peer, take } = peerWithWire();
     const text = 'x'.repeat(1_000_000);
     peer.notify('big', { text });

@@ -72,7 +72,7 @@ describe('a subscription to a resource', () => {
 
     two.close();
     await until(async () => (await asked()).length === 2);
-    expect(await touch(uri)).toBe('nobody asked');
+    expect(await touch(uri)).toBe('not watched');
     await Promise.all([
       one.ask(5, 'resources/subscribe', { uri }),
       one.ask(6, 'resources/unsubscribe', { uri }),

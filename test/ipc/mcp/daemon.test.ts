@@ -77,7 +77,7 @@ describe('MCP of the daemon', () => {
     expect(await code('logging/setLevel', {})).toBe(-32602);
     expect(await code('tasks/list', {})).toBe(-32601);
     const before = mine.lines.length;
-    mine.say({ method: 'notifications/cancelled', params: { requestId: 'nobody' } });
+    mine.say({ method: 'notifications/cancelled', params: { requestId: 'absent' } });
     mine.say({ method: 'notifications/cancelled', params: {} });
     mine.say({ method: 'notifications/roots/list_changed' });
     mine.say({ method: 'notifications/unheard/of', params: { a: 1 } });

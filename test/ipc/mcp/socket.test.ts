@@ -89,7 +89,7 @@ describe('MCP on the socket', () => {
     expect((await mine.ask(3, 'tools/call', call('good__ech'))).error?.message).toContain(
       "did you mean 'good__echo'",
     );
-    expect((await mine.ask(4, 'tools/call', call('nobody__has'))).error?.code).toBe(-32602);
+    expect((await mine.ask(4, 'tools/call', call('absent__tool'))).error?.code).toBe(-32602);
     expect((await mine.ask(5, 'tools/call', {})).error?.code).toBe(-32602);
   });
 

@@ -4,7 +4,7 @@ import { ConnectionFleet } from '../../../src/ipc/server/connection-fleet.js';
 import { FakeFleet, stateEvent } from '../fake-fleet.js';
 
 /** A shared fleet, and the one that a connection gets when it uses servers. */
-function stage() {
+function connectFleets() {
   const [herd, own] = [new FakeFleet(), new FakeFleet()];
   const watched: string[] = [];
   const watching = (name: string, fleet: LocalFleet): LocalFleet =>
@@ -40,7 +40,7 @@ function stage() {
 }
 
 it('a connection that only reads gets no per-agent servers', async () => {
-  const { herd, connection, isAlone } = stage();
+  const { herd, connection, isAlone } = connectFleets();
   const heard: FleetEvent[] = [];
   connection.fleet.subscribe(['state'], (event) => heard.push(event));
   await connection.fleet.status();
@@ -49,7 +49,7 @@ it('a connection that only reads gets no per-agent servers', async () => {
 });
 
 it('a connection that gets per-agent servers gets their events, each event once', async () => {
-  const { herd, own, connection, configure } = stage();
+  const { herd, own, connection, configure } = connectFleets();
   configure(false);
   const heard: string[] = [];
   const end = connection.fleet.subscribe(['state'], ({ server }) => heard.push(server));
@@ -65,7 +65,7 @@ it('a connection that gets per-agent servers gets their events, each event once'
 });
 
 it("a watch of a resource creates the connection's per-agent servers and watches there", async () => {
-  const { connection, watched } = stage();
+  const { connection, watched } = connectFleets();
   await connection.fleet.watch({ uri: 'x://y', server: undefined }, () => undefined);
   expect(watched).toEqual(['own']);
 });
@@ -96,7 +96,7 @@ it('a hello with a server that the agent file lacks fails, keeps the view and re
     },
     'a',
   );
-  await expect(connection.useAgentFile('/agent.yaml', 'nobody')).rejects.toThrow('no such server');
+  await expect(connection.useAgentFile('/agent.yaml', 'absent')).rejects.toThrow('no such server');
   expect([connection.agent, closed]).toEqual([null, 1]);
   await connection.useAgentFile('/agent.yaml');
   expect([connection.agent, closed]).toEqual(['/agent.yaml', 1]);

@@ -119,7 +119,7 @@ describe('a hostile client', () => {
 });
 
 describe('many clients', () => {
-  it("with the same ids and tokens never get each other's messages (S10)", async () => {
+  it("clients with the same ids and tokens never get each other's messages (S10)", async () => {
     const fleet = new FakeFleet();
     const { path } = await serve(fleet);
     let pending: (() => void)[] = [];

@@ -64,7 +64,7 @@ async function own(path: string, clock?: FakeClock) {
 }
 
 describe('one daemon per socket', () => {
-  it('of six that race for a stale socket one wins, 50 times of 50; the others name its pid (S1)', async () => {
+  it('one of six daemons wins a race for a stale socket, 50 times of 50; the others name its pid (S1)', async () => {
     const owners = Array.from({ length: 6 }, startOwner);
     const folder = dirname(socketPlace());
     for (let round = 0; round < 50; round += 1) {
@@ -152,7 +152,7 @@ describe('one daemon per socket', () => {
     expect(readdirSync(dirname(path))).toEqual(['toolherd.sock.lock']);
   });
 
-  it('without flock perl locks; without both it is an error with a fix (S1)', async () => {
+  it('perl locks if there is no flock; a system that lacks both is an error with a fix (S1)', async () => {
     const path = socketPlace();
     const bin = makeFolder();
     vi.stubEnv('PATH', bin);

@@ -161,7 +161,7 @@ describe('an unsafe socket path is refused, and nothing is changed:', () => {
     }
   });
 
-  it('but missing folders are created with mode 0700', async () => {
+  it('missing folders are not unsafe: they are created with mode 0700', async () => {
     const folder = makeFolder();
     const path = join(folder, 'one', 'two', 's.sock');
     const claim = await claimSocket(path);

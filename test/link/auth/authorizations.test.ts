@@ -76,7 +76,7 @@ describe('a server that wants an authorisation', () => {
     expect(await post(makeAuthorizations(folder).authorizations, spec)).toBe(200);
   });
 
-  it('of another name at the same url needs its own authorisation', async () => {
+  it('a server of another name at the same url needs its own authorisation', async () => {
     const guarded = await startProtected();
     const { authorizations } = makeAuthorizations();
     await obtain(authorizations, httpSpec(guarded.url));
@@ -322,7 +322,7 @@ describe('more scope', () => {
 });
 
 describe('the answer of a browser', () => {
-  it('with another state is refused and ends nothing; the right one is accepted once', async () => {
+  it('an answer with another state is refused and ends nothing; the right one is accepted once', async () => {
     const guarded = await startProtected();
     const { authorizations } = makeAuthorizations();
     const { url, done } = await waiting(authorizations.authorize(httpSpec(guarded.url)));
@@ -359,7 +359,7 @@ describe('the answer of a browser', () => {
     expect(timers.pending).toBe(0);
   });
 
-  it('from another issuer is refused before its code is used', async () => {
+  it('an answer from another issuer is refused before its code is used', async () => {
     const guarded = await startProtected({
       redirect: (to) => to.searchParams.set('iss', 'https://evil.example'),
     });
@@ -393,7 +393,7 @@ describe('the answer of a browser', () => {
 });
 
 describe('an authorization server', () => {
-  it('without TLS gets no request', async () => {
+  it('a server that has no TLS gets no request', async () => {
     const guarded = await startProtected({ metadata: { token_endpoint: 'http://tokens.example/token' } });
     const { authorizations } = makeAuthorizations();
     const { url, done } = await waiting(authorizations.authorize(httpSpec(guarded.url)));

@@ -41,8 +41,8 @@ interface Grant {
   resource: string;
 }
 
-export async function startProtected(manners: OAuthBehaviour = {}): Promise<Protected> {
-  const { lifeS = 3600, mark = 'tok', callScope = '', clients } = manners;
+export async function startProtected(behaviour: OAuthBehaviour = {}): Promise<Protected> {
+  const { lifeS = 3600, mark = 'tok', callScope = '', clients } = behaviour;
   const asked: string[] = [];
   const forms: URLSearchParams[] = [];
   const codes = new Map<string, Grant & { challenge: string; client: string; redirect: string }>();
@@ -71,7 +71,7 @@ export async function startProtected(manners: OAuthBehaviour = {}): Promise<Prot
         response_types_supported: ['code'],
         code_challenge_methods_supported: ['S256'],
         authorization_response_iss_parameter_supported: true,
-        ...manners.metadata,
+        ...behaviour.metadata,
       });
     } else if (url.pathname === '/register') {
       const body = JSON.parse(await bodyOf(request));
@@ -92,10 +92,10 @@ export async function startProtected(manners: OAuthBehaviour = {}): Promise<Prot
       });
       for (const [name, value] of Object.entries({ code, state: ask('state'), iss: issuer }))
         to.searchParams.set(name, value);
-      manners.redirect?.(to);
+      behaviour.redirect?.(to);
       response.writeHead(302, { location: to.href }).end();
     } else if (url.pathname === '/token') {
-      if (manners.token?.(request, response)) return;
+      if (behaviour.token?.(request, response)) return;
       const form = new URLSearchParams(await bodyOf(request));
       forms.push(form);
       asked.push(`grant ${form.get('grant_type')}`);

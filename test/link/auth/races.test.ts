@@ -52,7 +52,7 @@ it('a logout while a code is exchanged leaves no token behind', async () => {
   const { authorizations, file, granted } = makeAuthorizations();
   const spec = httpSpec(guarded.url);
   const progress = await authorizations.authorize(spec);
-  if (progress.state !== 'waiting') throw new Error('it waits for nobody');
+  if (progress.state !== 'waiting') throw new Error('it does not wait');
   const { asked, open } = shut();
   const page = approve(progress.url);
   await asked;

@@ -3,10 +3,10 @@ import { errorIn, harness } from './harness.js';
 
 /** A call that the server works on, as the session itself keeps it. */
 function running() {
-  const stage = harness();
-  const sent = stage.send('tools/call', {}, { progress: () => undefined });
-  const [call] = stage.session.running;
-  return { ...stage, sent, call: call! };
+  const one = harness();
+  const sent = one.send('tools/call', {}, { progress: () => undefined });
+  const [call] = one.session.running;
+  return { ...one, sent, call: call! };
 }
 
 describe('a call that is held', () => {

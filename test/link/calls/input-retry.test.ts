@@ -7,14 +7,14 @@ import { errorIn, harness } from './harness.js';
 /** A server that asks for input first. */
 function asking() {
   const asked: { result: JsonObject; answer(added: JsonObject): void; refuse(error: Error): void }[] = [];
-  const stage = harness({
+  const one = harness({
     inputRequired: (_call, result) =>
       new Promise((resolve, reject) => asked.push({ result, answer: resolve, refuse: reject })),
   });
   const wants = (id: number | undefined, more: JsonObject = {}) =>
-    stage.reply(id, { resultType: 'input_required', ...more });
+    one.reply(id, { resultType: 'input_required', ...more });
   const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
-  return { ...stage, asked, wants, settled };
+  return { ...one, asked, wants, settled };
 }
 
 describe('a call whose server asks for input', () => {
@@ -32,7 +32,7 @@ describe('a call whose server asks for input', () => {
     expect(call.outcomes).toEqual([{ ok: true, result: { done: true } }]);
   });
 
-  it('I10: and a later call never share an id, after any number of retries', async () => {
+  it('I10: the call never shares an id with a later call, after any number of retries', async () => {
     const { send, asked, wants, settled, requests } = asking();
     wants(send('first').id);
     asked[0]?.answer({});
@@ -91,9 +91,9 @@ describe('a call whose server asks for input', () => {
     const { send, asked, wants, settled } = asking();
     const call = send();
     wants(call.id);
-    asked[0]?.refuse(new MCPProtocolError('nobody to ask', { sent: true }));
+    asked[0]?.refuse(new MCPProtocolError('no agent to ask', { sent: true }));
     await settled();
-    expect(errorIn(call.outcomes)).toMatchObject({ message: 'nobody to ask' });
+    expect(errorIn(call.outcomes)).toMatchObject({ message: 'no agent to ask' });
   });
 
   it('I2: that is cancelled, or whose server exits, settles at once, and a late answer is not written', async () => {

@@ -12,7 +12,7 @@ describe('a message of more than 8 MiB that is no result of a call', () => {
   it.each([
     ['a notification', `"method":"notifications/message","params":{"data":${LONG}}`],
     ['a question', `"id":"a","method":"sampling/createMessage","params":{"x":${LONG}}`],
-    ['a reply to nobody', `"id":7,"result":{"x":${LONG}}`],
+    ['a reply to no call', `"id":7,"result":{"x":${LONG}}`],
   ])('%s is not parsed, and counted', (_, text) => {
     const { session, others } = harness();
     const message = bytes(text);

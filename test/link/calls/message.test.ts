@@ -56,7 +56,7 @@ describe('a line from a server', () => {
     expect(read(text)).toEqual({ kind: 'broken', why, ids });
   });
 
-  it('with invalid UTF-8 is broken, and keeps the id of its reply (U8)', () => {
+  it('a line with invalid UTF-8 is broken, and keeps the id of its reply (U8)', () => {
     const [before, after] = '{"jsonrpc":"2.0","id":7,"result":{"a":"X"}}'.split('X');
     const bytes = Buffer.concat([
       Buffer.from(before ?? ''),

@@ -240,7 +240,7 @@ describe('a session', () => {
   });
 
   describe('cancellation', () => {
-    it('of a call in flight is sent to the server, once, and settles at once', () => {
+    it('the cancellation of a call in flight is sent to the server once, and settles the call at once', () => {
       const { send, cancels } = harness();
       const call = send();
       call.handle?.cancel('no longer needed');
@@ -251,7 +251,7 @@ describe('a session', () => {
       ]);
     });
 
-    it('of a waiting call is not sent to the server', () => {
+    it('the cancellation of a waiting call is not sent to the server', () => {
       const { send, cancels, requests, reply } = harness({ maxInFlight: 1 });
       const [first, second] = [send(), send()];
       second.handle?.cancel();

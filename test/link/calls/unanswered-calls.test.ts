@@ -5,7 +5,7 @@ import { harness } from './harness.js';
 const MANY = 5000;
 
 /** A session whose calls have callers. */
-function stage(options: Parameters<typeof harness>[0] = {}) {
+function createSession(options: Parameters<typeof harness>[0] = {}) {
   const one = harness({ maxInFlight: MANY, ...options });
   const { session } = one;
   const call = (caller: string | undefined, acceptsRaw = false) => {
@@ -20,7 +20,7 @@ function stage(options: Parameters<typeof harness>[0] = {}) {
 
 describe('calls that ended without a reply', () => {
   it('count for their callers when they were cancelled, timed out or lost, and only if the server has them', () => {
-    const { session, clock, wire, call, callers } = stage();
+    const { session, clock, wire, call, callers } = createSession();
     call('cancelled').cancel();
     session.lose(call('lost').id, new MCPConnectionError('cut', { sent: true }));
     session.lose(call('refused').id, new MCPConnectionError('not taken', { sent: false }));
@@ -46,7 +46,7 @@ describe('calls that ended without a reply', () => {
   ];
 
   it.each(LATE)('count until the server has answered: %s', (_, reply) => {
-    const { call, callers, line } = stage();
+    const { call, callers, line } = createSession();
     const [first, second] = [call('a'), call('a')];
     // a call that takes bytes is in flight, so that long lines are not parsed
     call('b', true);
@@ -61,7 +61,7 @@ describe('calls that ended without a reply', () => {
   });
 
   it('count until the server has answered: a result that was too long to keep', () => {
-    const { session, call, callers } = stage();
+    const { session, call, callers } = createSession();
     const { id } = call('a');
     session.send({ method: 'tools/call', caller: 'b' }, { settle: () => undefined });
     call('a').cancel();
@@ -77,7 +77,7 @@ describe('calls that ended without a reply', () => {
   });
 
   it('do not count where the reply came and could not be kept', () => {
-    const { session, call, callers } = stage();
+    const { session, call, callers } = createSession();
     const tooLarge = new ResultTooLargeError('too large', { sent: true });
     const { id } = call('a');
     expect([session.loseReply(id, tooLarge), session.loseReply(id, tooLarge)]).toEqual([true, false]);
@@ -85,7 +85,7 @@ describe('calls that ended without a reply', () => {
   });
 
   it('a line that could answer two of them answers neither', () => {
-    const { call, callers, line } = stage();
+    const { call, callers, line } = createSession();
     const [a, b] = [call('a'), call('b')];
     a.cancel();
     b.cancel();
@@ -95,7 +95,7 @@ describe('calls that ended without a reply', () => {
   });
 
   it('are bounded in memory: of too many the oldest count for their caller for good', () => {
-    const { call, callers, reply } = stage();
+    const { call, callers, reply } = createSession();
     const calls = Array.from({ length: MANY }, () => call('a'));
     for (const each of calls) each.cancel();
     expect(callers()).toEqual(['a']);

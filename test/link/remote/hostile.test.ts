@@ -41,13 +41,13 @@ async function parrot(answer: string): Promise<string> {
 }
 
 describe.each(['http', 'sse'] as const)('a server over %s that answers', (transport) => {
-  it('with an unknown status is refused like any other', async () => {
+  it('an answer with an unknown status is refused like any other', async () => {
     const url = await parrot('HTTP/1.1 999 Nope\r\ncontent-length: 0\r\n\r\n');
     const { ended } = open(remoteSpec(transport, url));
     expect(await ended).toMatchObject({ message: expect.stringContaining('HTTP 999') });
   });
 
-  it('with another protocol fails at once', async () => {
+  it('an answer in another protocol fails at once', async () => {
     const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n';
     const { ended } = open(remoteSpec(transport, await parrot(upgrade)));
     const [ms, ending] = await timed(ended);
@@ -161,7 +161,7 @@ describe('a hostile server', () => {
     expect(asked).toEqual([]);
   });
 
-  it('over a WebSocket whose pings are off cannot start them with a pong', async () => {
+  it('a WebSocket server whose pings are off cannot start them with a pong', async () => {
     const tiny = await tinyWebsocket();
     const { opened, tool } = open(
       remoteSpec('websocket', tiny.url, { ping: { intervalMs: 0, timeoutMs: 1000 } }),

@@ -188,7 +188,7 @@ describe('a session that the server has forgotten', () => {
     },
   );
 
-  it('without a session 404 concerns the one call', async () => {
+  it('a 404 concerns only its call if there is no session', async () => {
     const { tool, link } = await connect({
       on: {
         initialize: ({ id }, response) => answerJson(response, reply(id, initialized())),
@@ -211,7 +211,7 @@ describe('a server that is gone', () => {
     expect(JSON.stringify(ending)).toContain('nothing listens there (ECONNREFUSED)');
   });
 
-  it('or by a ping, which does not wait for its timeout', async () => {
+  it('a ping detects a server that is gone, and does not wait for its timeout', async () => {
     const { tiny, link, ended, tool } = await connect({
       on: { GET: (_message, response) => response.writeHead(405).end() },
     });
@@ -338,7 +338,7 @@ describe('a request over HTTP', () => {
     expect(tiny.methods()).toContain('notifications/cancelled');
   });
 
-  it('in MCP 2026 is cancelled by its closed stream alone', async () => {
+  it('a closed stream alone cancels a request in MCP 2026', async () => {
     const called = deferred<ServerResponse>();
     const { link, tiny } = await connect({
       on: {
@@ -398,7 +398,7 @@ describe('terminate_on_close', () => {
     expect(deletes(tiny.seen)).toEqual(['session-1']);
   });
 
-  it('not when it is false, and not when there is no time', async () => {
+  it('no DELETE is sent if it is false, or if there is no time', async () => {
     const { link, ended, tiny } = await connect({}, { terminateOnClose: false });
     link.close();
     await ended;

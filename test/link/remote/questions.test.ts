@@ -76,7 +76,7 @@ const SERVERS = {
   },
 };
 
-async function stage(transport: keyof typeof SERVERS) {
+async function openLinkTo(transport: keyof typeof SERVERS) {
   const told: Told[] = [];
   let began = deferred<void>();
   const url = await SERVERS[transport](
@@ -105,7 +105,7 @@ async function stage(transport: keyof typeof SERVERS) {
 
 describe.each(['http', 'sse', 'websocket'] as const)('a question of a remote server (%s)', (transport) => {
   it('reaches the agent that has the only calls', async () => {
-    const { told, asked, send } = await stage(transport);
+    const { told, asked, send } = await openLinkTo(transport);
     await send('a', 'held');
     expect(await (await send('a', 'ask')).outcome).toMatchObject({ ok: true });
     expect(told).toMatchObject([{ result: { action: 'accept' } }]);
@@ -113,7 +113,7 @@ describe.each(['http', 'sse', 'websocket'] as const)('a question of a remote ser
   });
 
   it('is refused while a call that another agent has cancelled is unanswered', async () => {
-    const { told, asked, send } = await stage(transport);
+    const { told, asked, send } = await openLinkTo(transport);
     const held = await send('a', 'held');
     held.handle?.cancel();
     expect(await held.outcome).toMatchObject({ ok: false });
@@ -123,8 +123,8 @@ describe.each(['http', 'sse', 'websocket'] as const)('a question of a remote ser
   });
 });
 
-it('over HTTP a call whose connection was cut is unanswered too', async () => {
-  const { told, asked, send } = await stage('http');
+it('a call over HTTP whose connection was cut is unanswered too', async () => {
+  const { told, asked, send } = await openLinkTo('http');
   expect(await (await send('a', 'cut')).outcome).toMatchObject({ ok: false, error: { sent: true } });
   expect(await (await send('b', 'ask')).outcome).toMatchObject({ ok: true });
   expect(told).toMatchObject([{ error: { message: expect.stringContaining('toolherd restart far') } }]);
@@ -132,9 +132,9 @@ it('over HTTP a call whose connection was cut is unanswered too', async () => {
 });
 
 it.each(['big', 'streamed'])(
-  'over HTTP a call whose reply was too large (%s) is answered: the question of another agent’s call reaches that agent',
+  'a call over HTTP with a too large reply (%s) is answered: another agent’s question reaches that agent',
   async (name) => {
-    const { told, asked, send } = await stage('http');
+    const { told, asked, send } = await openLinkTo('http');
     const { outcome } = await send('a', name);
     expect(await outcome).toMatchObject({ ok: false, error: { type: 'ResultTooLargeError', sent: true } });
     expect(await (await send('b', 'ask')).outcome).toMatchObject({ ok: true });

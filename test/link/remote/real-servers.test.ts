@@ -39,7 +39,7 @@ describe.each<Remote>(['http', 'sse', 'websocket'])('FR-002: a real server over 
     const params = { name: 'trigger-long-running-operation', arguments: { duration: 0.4, steps: 4 } };
     await link.session.call('tools/call', params, { onProgress });
     expect(seen).toEqual([1, 2, 3, 4]);
-    const error = await errorOf(link.session.call('nobody/knows'));
+    const error = await errorOf(link.session.call('absent/method'));
     expect(error).toMatchObject({ type: 'MCPProtocolError', rpc: { code: -32601 } });
   });
 

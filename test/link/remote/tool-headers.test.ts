@@ -9,7 +9,7 @@ import {
 const regionSchema = { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } };
 const call = (name: string) => ({ method: 'tools/call', params: { name, arguments: { region: 'eu' } } });
 
-function stage() {
+function createHeaders() {
   const logs: string[] = [];
   const headers = new ToolHeaders((text) => logs.push(text));
   const list = (id: number, tools: unknown) => {
@@ -21,7 +21,7 @@ function stage() {
 
 describe('ToolHeaders', () => {
   it('learns the headers of a tool from each list, and replaces them with the next', () => {
-    const { headers, list } = stage();
+    const { headers, list } = createHeaders();
     expect(headers.headersOf(call('find'))).toEqual({});
     list(1, [{ name: 'find', inputSchema: regionSchema }]);
     expect(headers.headersOf(call('find'))).toEqual({ 'Mcp-Param-Region': 'eu' });
@@ -31,7 +31,7 @@ describe('ToolHeaders', () => {
   });
 
   it('removes a tool whose headers are forbidden, logs it, and keeps every other item', () => {
-    const { list, logs } = stage();
+    const { list, logs } = createHeaders();
     const bad = { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'A' } } };
     expect(list(1, [{ name: 'bad', inputSchema: bad }, { name: 'good' }, 7])).toEqual({
       tools: [{ name: 'good' }, 7],
@@ -41,7 +41,7 @@ describe('ToolHeaders', () => {
   });
 
   it('ignores other replies, and replies to requests that were lost', () => {
-    const { headers, list } = stage();
+    const { headers, list } = createHeaders();
     const reply = { id: 9, result: { tools: [{ name: 'find', inputSchema: regionSchema }] } };
     expect(headers.replied(reply)).toBe(reply);
     headers.requested(9, { method: 'tools/list' });

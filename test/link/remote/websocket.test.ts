@@ -22,20 +22,20 @@ function unanswered() {
 }
 
 describe('a WebSocket is opened', () => {
-  it('with the headers, and with mcp as its subprotocol', async () => {
+  it('the headers are sent, and mcp is its subprotocol', async () => {
     const { tiny, tool } = await connect({}, { headers: { 'X-Key': 'k-123456' } });
     expect(await tool('any')).toBe('did any');
     expect(tiny.headers).toMatchObject([{ 'x-key': 'k-123456', 'sec-websocket-protocol': 'mcp' }]);
   });
 
-  it('also to a server without subprotocols', async () => {
+  it('a server without subprotocols is connected too', async () => {
     const tiny = await tinyWebsocket({}, { handleProtocols: () => false });
     const { opened, tool } = open(remoteSpec('websocket', tiny.url));
     await opened;
     expect(await tool('any')).toBe('did any');
   });
 
-  it('not where it is refused, and the reason is reported', async () => {
+  it('a refused WebSocket is reported with its reason', async () => {
     const { url } = await tinyHttp({
       on: { GET: (_message, response) => response.writeHead(401).end('who?') },
     });
@@ -53,13 +53,13 @@ describe('a WebSocket is opened', () => {
 });
 
 describe('a WebSocket that the server closes', () => {
-  it('properly and without calls is a goodbye', async () => {
+  it('a proper close without calls is a goodbye', async () => {
     const { tiny, ended } = await connect();
     tiny.sockets[0]?.close(1000);
     expect(await ended).toEqual({ kind: 'disconnected', reason: 'ended', killed: false });
   });
 
-  it('with a call in flight is a loss', async () => {
+  it('a close with a call in flight is a loss', async () => {
     const { called, on } = unanswered();
     const { tool, ended } = await connect(on);
     const call = errorOf(tool('any'));
@@ -70,7 +70,7 @@ describe('a WebSocket that the server closes', () => {
     expect(JSON.stringify(ending)).toContain('closed the WebSocket with code 1000: bye');
   });
 
-  it('U6: or cuts', async () => {
+  it('U6: a cut is a loss', async () => {
     const { called, on } = unanswered();
     const { tool, ended } = await connect(on);
     const call = errorOf(tool('any'));

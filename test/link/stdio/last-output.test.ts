@@ -56,7 +56,7 @@ describe('a crash of a server that has served', () => {
     expect([starts(), why, fix]).toEqual([2, undefined, SEE_LOGS]);
   });
 
-  it('by a signal is not explained by the output', async () => {
+  it('a signal is not explained by the output', async () => {
     const { tool, ended } = open();
     await tool('kill', 'Error: API_KEY is required');
     const { why, fix } = await ended;
@@ -75,7 +75,7 @@ describe('a start that failed twice', () => {
 });
 
 describe('a process that exits long after server/discover', () => {
-  it('and prints why is reported at once, and the next start begins with initialize', async () => {
+  it('a process that prints why is reported at once, and the next start begins with initialize', async () => {
     const { ended, clock, era, starts } = open(['the disk is full']);
     clock.ahead = 5001;
     expect(await ended).toMatchObject({

@@ -253,7 +253,7 @@ describe('a stdio link', () => {
       expect(await wait).toMatchObject({ type: 'ServerUnavailableError', sent: true, retryable: false });
     });
 
-    it('during the handshake ends without ever having been open', async () => {
+    it('a close during the handshake ends the link, which was never open', async () => {
       const { link, opened, ended } = openLink(specOf('silent.mjs'));
       link.close();
       expect(await ended).toMatchObject({ kind: 'disconnected', reason: 'stopped' });

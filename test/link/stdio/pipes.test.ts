@@ -11,7 +11,7 @@ const WRITES = `
   setInterval(() => {}, 1e6);
 `;
 
-it('reads a flood completely, at most two chunks in a turn of the event loop', async () => {
+it('a pipe reads a flood completely, at most two chunks in a turn of the event loop', async () => {
   const child = spawn(process.execPath, ['-e', WRITES], { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   const chunks: Buffer[] = [];

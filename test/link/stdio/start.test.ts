@@ -7,7 +7,7 @@ import { remembering } from '../protocol/negotiation/remembering.js';
 import { errorOf, openLink, specOf } from '../support.js';
 
 describe('a server that cannot be started', () => {
-  it('because its command is missing is reported at once, with command and PATH, as permanent (P10)', async () => {
+  it('a missing command is reported at once, with command and PATH, as permanent (P10)', async () => {
     const spec = specOf('', { name: 'lost', command: 'no-such-command', args: ['--token=secret'] });
     const { link, ended, table } = openLink(spec, { env: { PATH: '/somewhere:/else' } });
     const call = errorOf(link.session.call('tools/list'));
@@ -34,7 +34,7 @@ describe('a server that cannot be started', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('because its folder is missing is reported so, not as a missing command (P10)', async () => {
+  it('a missing folder is reported so, not as a missing command (P10)', async () => {
     const { ended } = openLink(specOf('good.mjs', { cwd: '/no/such/folder' }));
     expect(await ended).toMatchObject({
       permanent: true,
@@ -42,7 +42,7 @@ describe('a server that cannot be started', () => {
     });
   });
 
-  it('because its folder is a file is reported so (P10)', async () => {
+  it('a folder that is a file is reported so (P10)', async () => {
     const { ended } = openLink(specOf('good.mjs', { cwd: process.execPath }));
     expect(await ended).toMatchObject({
       permanent: true,
@@ -51,7 +51,7 @@ describe('a server that cannot be started', () => {
     });
   });
 
-  it('because the interpreter of its first line is missing is reported so, not as a missing command (P10)', async () => {
+  it('a missing interpreter of the first line is reported so, not as a missing command (P10)', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'start-'));
     writeFileSync(join(folder, 'old'), '#!/no/such/python\n', { mode: 0o700 });
     const { ended } = openLink(specOf('', { name: 'old', command: './old', args: [], cwd: folder }));
@@ -63,7 +63,7 @@ describe('a server that cannot be started', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('because its command is no program is reported so', async () => {
+  it('a command that is no program is reported so', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'start-'));
     writeFileSync(join(folder, 'odd'), 'text', { mode: 0o600 });
     const { ended } = openLink(specOf('', { name: 'odd', command: join(folder, 'odd'), args: [] }));
@@ -72,7 +72,7 @@ describe('a server that cannot be started', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('because of an argument that no program can take is reported so', async () => {
+  it('an argument that no program can take is reported so', async () => {
     const { ended } = openLink(specOf('good.mjs', {}, ['nul\0byte']));
     const fix = "correct 'command', 'args', 'env' or 'cwd' of good";
     expect(await ended).toMatchObject({ cause: 'spawn', permanent: true, fix });
@@ -131,7 +131,7 @@ describe('a handshake', () => {
     ['shape', /the reply to initialize has the wrong shape/],
     ['version', /protocol version is not supported: 1999-01-01/],
     ['huge', /a message over max_message_bytes/],
-  ])('of the wrong %s is a protocol failure', async (kind, message) => {
+  ])('the wrong %s is a protocol failure', async (kind, message) => {
     const { ended } = openLink(specOf('refuses.mjs', { maxMessageBytes: 50_000 }, [kind]));
     expect(await ended).toMatchObject({
       kind: 'error',

@@ -137,7 +137,7 @@ describe('what follows an ending', () => {
     expect(decide(crash, full, defaults, 60_011).verdict).toBe('restart');
   });
 
-  test('with max_restarts 0 the first failure is the last', () => {
+  test('the first failure is the last with max_restarts 0', () => {
     const strict = { ...defaults, maxRestarts: 0 };
     expect(decide(crash, noHistory, strict, 0).verdict).toBe('quarantine');
     expect(decide(crash, { ...noHistory, failedStarts: 1 }, strict, 0)).toEqual({
@@ -175,7 +175,7 @@ describe('the pause before the next try', () => {
   const restart = (attempt: number, atLeastMs?: number) =>
     ({ verdict: 'restart', attempt, atLeastMs }) as const;
 
-  test('of a restart is its backoff; of a recheck ten times the longest; a call may come after a third of that', () => {
+  test('a restart pauses for its backoff, a recheck for ten times the longest; a call may come after a third of that', () => {
     expect(pauseAfter(restart(2), plain, 0.5)).toEqual({ retryMs: 1000, holdMs: 10_000 });
     expect(pauseAfter({ verdict: 'recheck' }, plain, 0.5)).toEqual({ retryMs: 300_000, holdMs: 10_000 });
     expect(pauseAfter({ verdict: 'recheck' }, defaults.backoff, 0)).toEqual({
@@ -185,7 +185,7 @@ describe('the pause before the next try', () => {
     expect(pauseAfter({ verdict: 'recheck' }, { ...plain, maxMs: 1000 }, 0.5).holdMs).toBe(334);
   });
 
-  test('of a recheck is a second at least: without any backoff it would be a loop', () => {
+  test('a recheck pauses for a second at least: without any backoff it would be a loop', () => {
     expect(pauseAfter({ verdict: 'recheck' }, { ...plain, minMs: 0, maxMs: 0 }, 0.5)).toEqual({
       retryMs: 1000,
       holdMs: 0,

@@ -57,7 +57,7 @@ test('a new file is private, and so are the folders made for it', async () => {
 });
 
 describe('a symlink stays and its target is written', () => {
-  test('through several links', async () => {
+  test('several links in a row stay', async () => {
     await fs.mkdir(join(folder, 'dotfiles'));
     await fs.writeFile(join(folder, 'dotfiles', 'agent.yaml'), 'old');
     await fs.symlink(join('dotfiles', 'agent.yaml'), join(folder, 'link'));
@@ -70,7 +70,7 @@ describe('a symlink stays and its target is written', () => {
     expect(await fs.readdir(join(folder, 'dotfiles'))).toEqual(['agent.yaml']);
   });
 
-  test('to a file that does not exist yet', async () => {
+  test('a link to a file that does not exist yet stays', async () => {
     await fs.symlink(join('dotfiles', 'agent.yaml'), path);
     await writeFileAtomically(path, 'new');
     expect(await fs.readlink(path)).toBe(join('dotfiles', 'agent.yaml'));

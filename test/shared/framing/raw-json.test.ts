@@ -44,7 +44,7 @@ describe('RawJson', () => {
     expect(second.value.parse()).toEqual({ a: [1, 2] });
   });
 
-  it('of memory that no pool has lent can be read at any time', () => {
+  it('memory that no pool has lent can be read at any time', () => {
     const pool = new BufferPool();
     const piece = Buffer.from('{}');
     const value = new RawJson([piece]);

@@ -60,8 +60,8 @@ it('reused memory is never read by its previous readers, fast, slow or gone (U8)
     Buffer.from(piece.buffer).fill('!');
   };
   const clients = (await connections(6)).map(({ here, there }, number) => {
-    const outbox = new WriteQueue(here, () => undefined, { spent });
-    here.on('close', () => outbox.close());
+    const queue = new WriteQueue(here, () => undefined, { spent });
+    here.on('close', () => queue.close());
     const heard: Buffer[] = [];
     const kind = ['fast', 'slow', 'gone'][number % 3]!;
     there.on('data', (chunk) => {
@@ -71,7 +71,7 @@ it('reused memory is never read by its previous readers, fast, slow or gone (U8)
       there.pause();
       setTimeout(() => there.resume(), pick(4));
     });
-    return { kind, outbox, heard, sent: [] as string[] };
+    return { kind, queue, heard, sent: [] as string[] };
   });
 
   const servers = Array.from({ length: SERVERS }, (_, number) => {
@@ -92,10 +92,10 @@ it('reused memory is never read by its previous readers, fast, slow or gone (U8)
       if (pick(3) === 0) {
         const short = 's'.repeat(pick(9000));
         client.sent.push(short);
-        client.outbox.send(short);
+        client.queue.send(short);
       }
       client.sent.push(text);
-      client.outbox.send(reply.result.pieces);
+      client.queue.send(reply.result.pieces);
     };
     const scanned = () => {
       const scan = new ReplyScan();
@@ -130,7 +130,7 @@ it('reused memory is never read by its previous readers, fast, slow or gone (U8)
     }
     if (pick(2) === 0) await new Promise(setImmediate);
   }
-  for (const { outbox } of clients) await outbox.emptied();
+  for (const { queue } of clients) await queue.emptied();
 
   for (const { lines, told } of servers) {
     expect(told).toEqual(lines.map((text) => text.trimEnd().slice(text.indexOf('{"of"'), -1)));

@@ -8,7 +8,7 @@ import { makeFolder } from '../../support/folder.js';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const LISTS = { ...NO_LISTS, tools: [{ name: 'a' }], resources: [] };
 
-function stage() {
+function openStore() {
   const folder = join(makeFolder(), 'cache', 'catalogs');
   const said: string[] = [];
   const store = new CatalogFiles(
@@ -21,7 +21,7 @@ function stage() {
 
 describe('the cached lists of servers', () => {
   test('read back equal to what was saved; a list that was unknown stays unknown', () => {
-    const { store, said } = stage();
+    const { store, said } = openStore();
     store.save('one', LISTS);
     expect(store.load('one')).toEqual(LISTS);
     expect(store.load('two')).toBeUndefined();
@@ -29,7 +29,7 @@ describe('the cached lists of servers', () => {
   });
 
   test('are in one file of mode 0600 in a folder of mode 0700, without temporary files', () => {
-    const { store, folder } = stage();
+    const { store, folder } = openStore();
     store.save('one', LISTS);
     store.save('one', { ...LISTS, prompts: [] });
     expect(readdirSync(folder)).toEqual(['one.json']);
@@ -40,7 +40,7 @@ describe('the cached lists of servers', () => {
   test.each(['', '{"format":1,"lists"', '[]', '{"format":2,"lists":{"tools":[]}}', '{"format":1}', 'null'])(
     'are ignored when their file is no valid cache, with one warning: %j',
     (text) => {
-      const { store, folder, said } = stage();
+      const { store, folder, said } = openStore();
       store.save('one', LISTS);
       writeFileSync(join(folder, 'one.json'), text);
       expect(store.load('one')).toBeUndefined();
@@ -52,7 +52,7 @@ describe('the cached lists of servers', () => {
   );
 
   test('are checked one by one: a list of the wrong shape is unknown, the others are read', () => {
-    const { store, folder, said } = stage();
+    const { store, folder, said } = openStore();
     store.save('one', LISTS);
     writeFileSync(join(folder, 'one.json'), '{"format":1,"lists":{"tools":[7],"prompts":[{"name":"p"}]}}');
     expect(store.load('one')).toEqual({ ...NO_LISTS, prompts: [{ name: 'p' }] });
@@ -74,7 +74,7 @@ describe('the cached lists of servers', () => {
   });
 
   test('are deleted 90 days after their server was last configured', async () => {
-    const { store, folder } = stage();
+    const { store, folder } = openStore();
     for (const name of ['old', 'configured', 'fresh']) store.save(name, LISTS);
     const past = new Date(Date.now() - 91 * DAY_MS);
     for (const name of ['old', 'configured']) utimesSync(join(folder, `${name}.json`), past, past);
@@ -84,14 +84,14 @@ describe('the cached lists of servers', () => {
   });
 
   test('are not saved when they have more than 16 MiB', () => {
-    const { store } = stage();
+    const { store } = openStore();
     store.save('one', LISTS);
     store.save('one', { ...LISTS, tools: [{ name: 'x'.repeat(17 * 2 ** 20) }] });
     expect(store.load('one')).toBeUndefined();
   });
 
   test("X1: have a file name and a content that reveal nothing of the server's command", () => {
-    const { store, folder } = stage();
+    const { store, folder } = openStore();
     store.save('0a1b', LISTS);
     const text = readFileSync(join(folder, '0a1b.json'), 'utf8');
     expect(Object.keys(JSON.parse(text))).toEqual(['format', 'at', 'lists']);

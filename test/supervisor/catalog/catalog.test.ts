@@ -29,9 +29,9 @@ class Memory implements CatalogStore {
   seen = async () => undefined;
 }
 
-function stage(manners: FakeLinkBehaviour, changes: Partial<StdioSpec> = {}, catalogs = new Memory()) {
+function startHerd(behaviour: FakeLinkBehaviour, changes: Partial<StdioSpec> = {}, catalogs = new Memory()) {
   const world = new World();
-  world.manners = () => manners;
+  world.behaviour = () => behaviour;
   const herd = world.herd({ catalogs });
   herd.apply([spec(changes)]);
   const events: CatalogEvent[] = [];
@@ -48,9 +48,9 @@ async function afterwards(
   now: FakeLinkBehaviour,
   changes: Partial<StdioSpec> = {},
 ) {
-  const first = stage(before, changes);
+  const first = startHerd(before, changes);
   await first.names();
-  return stage(now, changes, first.catalogs);
+  return startHerd(now, changes, first.catalogs);
 }
 
 describe('the cached lists of a server', () => {
@@ -90,9 +90,9 @@ describe('the cached lists of a server', () => {
   });
 
   test('belong to the command line: the same server with other arguments has none', async () => {
-    const first = stage(tools('a'));
+    const first = startHerd(tools('a'));
     await first.names();
-    const { world, names } = stage(tools('b'), { args: ['other'] }, first.catalogs);
+    const { world, names } = startHerd(tools('b'), { args: ['other'] }, first.catalogs);
     expect([await names(), world.links.length]).toEqual([['b'], 1]);
   });
 
@@ -125,9 +125,9 @@ describe('the cached lists of a server', () => {
     });
     const lives = [offering('old', new Error('no')), offering('evil', new Error('no')), offering('evil', [])];
     const herds = [];
-    for (const manners of lives) {
+    for (const behaviour of lives) {
       const world = new World();
-      world.manners = () => manners;
+      world.behaviour = () => behaviour;
       const herd = world.herd({ catalogs, pins });
       herd.apply([spec()]);
       herds.push({ world, herd });
@@ -144,11 +144,11 @@ describe('the cached lists of a server', () => {
     'are compared with the pins by a status, which writes no pin (%s)',
     async (policy) => {
       const catalogs = new Memory();
-      const { names } = stage(tools('a', 'b'), {}, catalogs);
+      const { names } = startHerd(tools('a', 'b'), {}, catalogs);
       await names();
       const store = new PinMemory();
       const world = new World();
-      world.manners = () => tools('a', 'b');
+      world.behaviour = () => tools('a', 'b');
       const herd = world.herd({ catalogs, pins: { store, policy: () => policy } });
       herd.apply([spec()]);
       expect(herd.view.status()[0]).toMatchObject({ tools: 2, lists: { tools: { freshness: 'cached' } } });
@@ -217,7 +217,7 @@ describe('the cached lists of a server', () => {
 
 describe('FR-016: lists that have changed', () => {
   test('only the lists that the server names are read again; a refresh reads all of them', async () => {
-    const { world, names } = stage(tools('a'));
+    const { world, names } = startHerd(tools('a'));
     await names();
     const { reads } = world.newest;
     reads.length = 0;
@@ -232,17 +232,17 @@ describe('FR-016: lists that have changed', () => {
   });
 
   test('a new tool can be called before its list is read again', async () => {
-    const { world, names, call } = stage(tools('a'));
+    const { world, names, call } = startHerd(tools('a'));
     await names();
-    world.newest.manners = tools('a', 'b');
+    world.newest.behaviour = tools('a', 'b');
     world.newest.says('notifications/tools/list_changed');
     expect((await call('b')).success).toBe(true);
   });
 
   test('a list that could not be read again stays in doubt: calls to tools that it lacks pass', async () => {
-    const { world, names, call } = stage(tools('a'));
+    const { world, names, call } = startHerd(tools('a'));
     await names();
-    world.newest.manners = { opens: true, answers: true, lists: { 'tools/list': new Error('too busy') } };
+    world.newest.behaviour = { opens: true, answers: true, lists: { 'tools/list': new Error('too busy') } };
     world.newest.says('notifications/tools/list_changed');
     await world.passes(100);
     expect((await call('b')).success).toBe(true);
@@ -250,7 +250,7 @@ describe('FR-016: lists that have changed', () => {
   });
 
   test('a change of a list that the config does not load causes no reading', async () => {
-    const { world, call } = stage(tools('a'), { lifecycle: 'transient', loadPrompts: false });
+    const { world, call } = startHerd(tools('a'), { lifecycle: 'transient', loadPrompts: false });
     await call('a');
     world.newest.says('notifications/prompts/list_changed');
     await settled();
@@ -260,27 +260,27 @@ describe('FR-016: lists that have changed', () => {
   });
 
   test('after a transient process reports a change and ends, the next process reads the list', async () => {
-    const { world, names, call, events } = stage(tools('a'), { lifecycle: 'transient' });
+    const { world, names, call, events } = startHerd(tools('a'), { lifecycle: 'transient' });
     await names();
     events.length = 0;
-    world.manners = () => ({ ...tools('a', 'b'), answers: false });
+    world.behaviour = () => ({ ...tools('a', 'b'), answers: false });
     const calling = call('a');
     await settled();
     world.newest.says('notifications/tools/list_changed');
     world.newest.answers();
     await calling;
     await settled();
-    world.manners = () => tools('a', 'b');
+    world.behaviour = () => tools('a', 'b');
     await call('a');
     await settled();
     expect(events.map(({ added }) => added)).toEqual([['b']]);
   });
 
   test('a new definition under the same name is emitted as changed', async () => {
-    const { world, names, events } = stage(tools('a'));
+    const { world, names, events } = startHerd(tools('a'));
     await names();
     events.length = 0;
-    world.newest.manners = {
+    world.newest.behaviour = {
       ...tools(),
       lists: { 'tools/list': [{ name: 'a', description: 'new', inputSchema: schema }] },
     };
@@ -292,7 +292,7 @@ describe('FR-016: lists that have changed', () => {
 
 describe('FR-016: a config that changes', () => {
   test('the tools of a removed server are emitted as removed', async () => {
-    const { herd, names, events } = stage(tools('a', 'b'));
+    const { herd, names, events } = startHerd(tools('a', 'b'));
     await names();
     events.length = 0;
     herd.apply([spec()]);
@@ -303,11 +303,11 @@ describe('FR-016: a config that changes', () => {
     ]);
   });
 
-  test('a server with other arguments offers nothing until it was read, and its cached lists when the old arguments return', async () => {
-    const { herd, names, events, world } = stage(tools('a', 'b'));
+  test('a server with other arguments offers nothing until it was read, and its cached lists when they return', async () => {
+    const { herd, names, events, world } = startHerd(tools('a', 'b'));
     await names();
     events.length = 0;
-    world.manners = () => tools('b', 'c');
+    world.behaviour = () => tools('b', 'c');
     herd.apply([spec({ args: ['other'] })]);
     await settled();
     await names();
@@ -322,9 +322,9 @@ describe('FR-016: a config that changes', () => {
 
 describe('a list with a ttl', () => {
   test('is read again only after the ttl, and is shown unchanged when no process runs', async () => {
-    const { world, names, herd } = stage({ ...tools('a'), ttlMs: 1000 });
+    const { world, names, herd } = startHerd({ ...tools('a'), ttlMs: 1000 });
     await names();
-    world.newest.manners = { ...tools('b'), ttlMs: 1000 };
+    world.newest.behaviour = { ...tools('b'), ttlMs: 1000 };
     await world.passes(900);
     expect(await names()).toEqual(['a']);
     await world.passes(100);
@@ -337,7 +337,7 @@ describe('a list with a ttl', () => {
 
 describe('a list of the herd', () => {
   test('waits for list_wait, not for a start; a list of one named server waits for its start', async () => {
-    const { world, herd } = stage({}, { startTimeoutMs: 30_000 });
+    const { world, herd } = startHerd({}, { startTimeoutMs: 30_000 });
     const answered: string[] = [];
     void herd.view.catalog.tools().then(({ missing }) => answered.push(`herd ${missing[0]?.reason}`));
     void herd.view.catalog.tools('srv').then(() => answered.push('server'));
@@ -353,7 +353,7 @@ describe('a list of the herd', () => {
   });
 
   test('answers without a server that the config drops meanwhile', async () => {
-    const { herd } = stage({});
+    const { herd } = startHerd({});
     const listing = herd.view.catalog.tools();
     await settled();
     herd.apply([]);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ListState } from '../../../src/supervisor/catalog/list-state.js';
 import { VirtualClock } from '../../../src/testing/index.js';
 
-function stage() {
+function createList() {
   const clock = new VirtualClock();
   const tries: number[] = [];
   const list = new ListState({ clock, retry: () => tries.push(clock.now()) });
@@ -11,7 +11,7 @@ function stage() {
 }
 
 test('each failure waits longer for the next try, up to a minute', () => {
-  const { clock, tries, fail } = stage();
+  const { clock, tries, fail } = createList();
   for (let count = 0; count < 8; count += 1) {
     fail();
     clock.advance(60_000);
@@ -22,7 +22,7 @@ test('each failure waits longer for the next try, up to a minute', () => {
 });
 
 test('failures while a try is to come share it and do not lengthen the next', () => {
-  const { clock, list, tries, fail } = stage();
+  const { clock, list, tries, fail } = createList();
   fail();
   fail();
   expect([list.nextTryAt, clock.pending]).toEqual([1000, 1]);
@@ -34,7 +34,7 @@ test('failures while a try is to come share it and do not lengthen the next', ()
 });
 
 test('a suspended try never comes; a reading forgets the failures', () => {
-  const { clock, list, tries, fail } = stage();
+  const { clock, list, tries, fail } = createList();
   fail();
   list.suspend();
   list.suspend();

@@ -28,7 +28,7 @@ describe('U7: a bad definition', () => {
     });
   });
 
-  test('without a usable name is left out; of two with the same name the first counts; both are logged', () => {
+  test('a definition without a usable name is left out; the first of two with one name counts; both are logged', () => {
     const found = [{ name: 'a', n: 1 }, { name: 7 }, {}, { name: '' }, { name: 'a', n: 2 }];
     const { items, logs } = sifted('prompts', found);
     expect(items).toEqual([{ name: 'a', n: 1 }]);
@@ -54,7 +54,7 @@ describe('U7: a bad definition', () => {
     expect([items, problems]).toEqual([[{ name: 'deep' }], { deep: 'is nested more than 200 deep' }]);
   });
 
-  test('of a prompt (arguments that are no list or have no name) or of a template (no name) gets a problem', () => {
+  test('a prompt (arguments that are no list or have no name) or a template (no name) gets a problem', () => {
     expect(
       sifted('prompts', [
         { name: 'a', arguments: {} },

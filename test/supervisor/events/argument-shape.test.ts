@@ -29,7 +29,7 @@ describe('the shape of arguments', () => {
     'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
     'f81d4fae-7dec-11d0-a765-00a0c91e6bf6',
     '0123456789abcdef',
-    'somebody@example.com',
+    'someone@example.com',
     '/home/me/diary.txt',
     'a whole sentence',
     'x'.repeat(33),

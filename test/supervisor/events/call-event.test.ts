@@ -75,7 +75,7 @@ describe('the event of a call', () => {
   });
 
   it('has the size of a raw result without parsing it', () => {
-    const raw = new RawJson([Buffer.from('{ nobody parses this')]);
+    const raw = new RawJson([Buffer.from('{ this is not parsed')]);
     expect(eventOf({ outcome: new RawOutcome(raw, true) })).toMatchObject({ ok: false, bytes: 20 });
     expect(eventOf({ outcome: new RawOutcome(raw, undefined) })).toMatchObject({ ok: true, bytes: 20 });
   });

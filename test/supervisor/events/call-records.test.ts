@@ -12,7 +12,7 @@ const ENDED = {
   incarnation: 1,
 };
 
-function stage({ isHeard = false, isAudited = true } = {}) {
+function createRecords({ isHeard = false, isAudited = true } = {}) {
   const written: CallEvent[] = [];
   const told: CallEvent[] = [];
   const who: Caller = { via: 'socket', client: { name: 'early', version: null }, agent: null };
@@ -34,7 +34,7 @@ function stage({ isHeard = false, isAudited = true } = {}) {
 
 describe('the record of a call', () => {
   it('is not written in the turn in which the call ends, but shortly after', async () => {
-    const { records, written } = stage();
+    const { records, written } = createRecords();
     records.add('s', 's', ENDED);
     expect(written).toEqual([]);
     await until(() => written.length === 1);
@@ -42,7 +42,7 @@ describe('the record of a call', () => {
   });
 
   it('reaches listeners in the next turn', async () => {
-    const { records, told } = stage({ isHeard: true, isAudited: false });
+    const { records, told } = createRecords({ isHeard: true, isAudited: false });
     records.add('s', 's', ENDED);
     expect(told).toEqual([]);
     await setImmediate();
@@ -50,14 +50,14 @@ describe('the record of a call', () => {
   });
 
   it('is written in the next turn when a hundred calls have ended', async () => {
-    const { records, written } = stage();
+    const { records, written } = createRecords();
     for (let count = 0; count < 100; count += 1) records.add('s', 's', ENDED);
     await setImmediate();
     expect(written).toHaveLength(100);
   });
 
   it('is written at once by flush, and only once', async () => {
-    const { records, written } = stage();
+    const { records, written } = createRecords();
     records.add('s', 's', ENDED);
     records.flush();
     expect(written).toHaveLength(1);
@@ -67,7 +67,7 @@ describe('the record of a call', () => {
   });
 
   it("has the caller's name at the time of the call", () => {
-    const { records, written, who } = stage();
+    const { records, written, who } = createRecords();
     records.add('s', 's', ENDED);
     who.client = { name: 'late', version: null };
     records.flush();
@@ -75,7 +75,7 @@ describe('the record of a call', () => {
   });
 
   it('has its own caller, also when no caller gave a client name', () => {
-    const { records, written, who } = stage();
+    const { records, written, who } = createRecords();
     who.client = null;
     for (const caller of ['c1', 'c2', 'c2', 'c1'])
       records.add('s', 's', { ...ENDED, request: { ...ENDED.request, caller } });
@@ -84,7 +84,7 @@ describe('the record of a call', () => {
   });
 
   it('has its own caller, also when the record before it could not be written', () => {
-    const { records, written, redacting } = stage();
+    const { records, written, redacting } = createRecords();
     const of = (caller: string) => ({ ...ENDED, request: { ...ENDED.request, caller } });
     records.add('s', 's', of('c1'));
     records.flush();
@@ -101,7 +101,7 @@ describe('the record of a call', () => {
   });
 
   it('has a caller name that became a secret for one more second at most', () => {
-    const { records, written, redacting, time } = stage();
+    const { records, written, redacting, time } = createRecords();
     records.add('s', 's', ENDED);
     records.flush();
     redacting.redact = (text) => text.replaceAll('early', '[REDACTED]');
@@ -112,11 +112,11 @@ describe('the record of a call', () => {
   });
 
   it('that cannot be built is logged as a fault; other records are written', () => {
-    const { records, written, faults } = stage();
+    const { records, written, faults } = createRecords();
     const broken = {
       ok: true as const,
       get result(): never {
-        throw new Error('it says what nobody may see');
+        throw new Error('it has a secret');
       },
     };
     records.add('a', 'a', ENDED);
@@ -139,7 +139,7 @@ describe('the record of a call', () => {
   });
 
   it('is not built without an audit file and a listener', async () => {
-    const { records, told, written } = stage({ isAudited: false });
+    const { records, told, written } = createRecords({ isAudited: false });
     records.add('s', 's', ENDED);
     records.flush();
     expect([told, written]).toEqual([[], []]);

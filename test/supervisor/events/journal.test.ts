@@ -7,9 +7,9 @@ const steps = (entries: readonly JournalEntry[]) =>
     ({ chart, incarnation, from, to, cause }) => `${chart} ${incarnation}: ${from} → ${to} (${cause})`,
   );
 
-function stage(changes: Parameters<typeof spec>[0] = {}, redact = <T>(value: T): T => value) {
+function startHerd(changes: Parameters<typeof spec>[0] = {}, redact = <T>(value: T): T => value) {
   const world = new World();
-  world.manners = () => ({ opens: true });
+  world.behaviour = () => ({ opens: true });
   const herd = world.herd({ redact });
   herd.apply([spec(changes)]);
   const events: StateEvent[] = [];
@@ -20,7 +20,7 @@ function stage(changes: Parameters<typeof spec>[0] = {}, redact = <T>(value: T):
 
 describe('the journal', () => {
   test('has the transitions of a server in order, each with its cause', async () => {
-    const { world, herd, journal } = stage();
+    const { world, herd, journal } = startHerd();
     expect(journal()).toEqual([]);
     await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
@@ -86,7 +86,7 @@ describe('the journal', () => {
   });
 
   test('keeps the latest 200 transitions', async () => {
-    const { world, herd, journal } = stage({ restart: 'never' });
+    const { world, herd, journal } = startHerd({ restart: 'never' });
     for (let round = 0; round < 40; round += 1) {
       await herd.view.order('start', { servers: ['srv'] }, true);
       world.newest.crashes(round + 1);
@@ -103,7 +103,7 @@ describe('the journal', () => {
   test('X1: is redacted', async () => {
     const hide = <T>(value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[PASSWORD]')) as T;
-    const { world, herd, journal, events } = stage({ restart: 'never' }, hide);
+    const { world, herd, journal, events } = startHerd({ restart: 'never' }, hide);
     await herd.view.order('start', { servers: ['srv'] }, true);
     world.newest.goes({ kind: 'error', cause: 'protocol', message: 'bad password hunter2' });
     await settled();
@@ -112,7 +112,7 @@ describe('the journal', () => {
   });
 
   test('has the transitions of transient processes', async () => {
-    const { world, herd, journal, events } = stage({ lifecycle: 'transient' });
+    const { world, herd, journal, events } = startHerd({ lifecycle: 'transient' });
     void herd.view.calls.call({ server: 'srv', tool: 'x' });
     await settled();
     world.newest.answers();
@@ -139,7 +139,7 @@ describe('the journal', () => {
   });
 
   test('forgets a server that is no longer configured, after its last process is gone', async () => {
-    const { world, herd, journal } = stage();
+    const { world, herd, journal } = startHerd();
     await herd.view.order('start', { servers: ['srv'] }, true);
     herd.apply([]);
     await settled();
@@ -152,7 +152,7 @@ describe('the journal', () => {
 
 describe('`since` in the status', () => {
   test('is the time of the last change of state, not of a transition inside a state', async () => {
-    const { world, herd } = stage();
+    const { world, herd } = startHerd();
     await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
     world.clock.advance(60_000);
@@ -167,7 +167,7 @@ describe('`since` in the status', () => {
 
 describe('a subscriber to state events', () => {
   test('gets an event for every state in order, with the state and the detail that follow', async () => {
-    const { world, herd, events } = stage();
+    const { world, herd, events } = startHerd();
     await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
     world.newest.crashes();
@@ -187,7 +187,7 @@ describe('a subscriber to state events', () => {
   });
 
   test('that throws disturbs neither the herd nor another subscriber', async () => {
-    const { world, herd, events } = stage();
+    const { world, herd, events } = startHerd();
     const end = herd.view.events.subscribe(['state'], () => {
       throw new Error('my own fault');
     });
@@ -203,7 +203,7 @@ describe('a subscriber to state events', () => {
   });
 
   test('gets no event after it unsubscribed', async () => {
-    const { herd } = stage();
+    const { herd } = startHerd();
     const heard: StateEvent[] = [];
     const end = herd.view.events.subscribe(['state'], (event) => heard.push(event));
     end();

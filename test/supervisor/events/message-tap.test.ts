@@ -178,7 +178,7 @@ describe('notifications of a server', () => {
 describe('the message tap', () => {
   test('builds no event without a subscriber; a subscriber that throws disturbs no other', async () => {
     const world = new World();
-    world.manners = () => ({ opens: true });
+    world.behaviour = () => ({ opens: true });
     let redacted = 0;
     const herd = world.herd({
       redact: (value) => {

@@ -7,15 +7,15 @@ import { settled, spec, World } from '../world.js';
 const named = (name: string, changes: Partial<StdioSpec> = {}) => spec({ name, ...changes });
 const OWN = named('own', { sharing: 'per-agent', start: 'eager' });
 
-function stage() {
+function createHerd() {
   const world = new World();
-  world.manners = () => ({ opens: true, goes: 'never' });
+  world.behaviour = () => ({ opens: true, goes: 'never' });
   return { world, herd: world.herd() };
 }
 
 describe('a view of one agent', () => {
   test('I1: starts a changed server when its predecessor is gone, and the new server keeps the journal', async () => {
-    const { world, herd } = stage();
+    const { world, herd } = createHerd();
     const shared = (args: string[]) => [named('a', { start: 'eager', args }), OWN];
     herd.apply(shared([]));
     const [one, two] = [herd.view.fork('one', 'one'), herd.view.fork('two', 'two')];
@@ -35,16 +35,16 @@ describe('a view of one agent', () => {
   });
 
   test('gives no request id to calls of two views', async () => {
-    const { herd } = stage();
+    const { herd } = createHerd();
     herd.apply([OWN]);
     const views = [herd.view, herd.view.fork('one', 'one'), herd.open('/red/agent.yaml', [])];
-    const calls = views.map((view) => view.calls.call({ server: 'nobody', tool: 'x' }, {}));
+    const calls = views.map((view) => view.calls.call({ server: 'absent', tool: 'x' }, {}));
     const ids = (await Promise.all(calls)).map(({ metadata }) => metadata.request_id);
     expect(new Set(ids).size).toBe(3);
   });
 
   test('cannot be created while the herd shuts down, and starts nothing', async () => {
-    const { world, herd } = stage();
+    const { world, herd } = createHerd();
     herd.apply([named('a', { start: 'eager' }), OWN]);
     await settled();
     const before = world.links.length;
@@ -57,7 +57,7 @@ describe('a view of one agent', () => {
   });
 
   test('shows a shared server with its own file as origin, not with the file of another view', () => {
-    const { herd } = stage();
+    const { herd } = createHerd();
     const from = (file: string): ServerSpec => ({
       ...named('a'),
       origin: { scope: 'agent', file, line: 1, column: 1 },

@@ -6,9 +6,9 @@ import { settled, spec, World } from '../world.js';
 const GOOD: FakeLinkBehaviour = { opens: true, answers: true };
 const TOOLS = { 'tools/list': [{ name: 'tool' }, { name: 'x' }] };
 
-function stage(specs: readonly Partial<StdioSpec>[] = [{}], manners: FakeLinkBehaviour = GOOD) {
+function startHerd(specs: readonly Partial<StdioSpec>[] = [{}], behaviour: FakeLinkBehaviour = GOOD) {
   const world = new World();
-  world.manners = () => ({ lists: TOOLS, ...manners });
+  world.behaviour = () => ({ lists: TOOLS, ...behaviour });
   const herd = world.herd();
   herd.apply(specs.map((changes) => spec(changes)));
   const call = (tool = 'tool', more: { server?: string; timeout_ms?: number; request_id?: string } = {}) =>
@@ -18,7 +18,7 @@ function stage(specs: readonly Partial<StdioSpec>[] = [{}], manners: FakeLinkBeh
 
 describe('a call to the herd', () => {
   test('FR-024: starts a lazy server and returns its result', async () => {
-    const { world, call } = stage();
+    const { world, call } = startHerd();
     const result = await call('tool', { request_id: 'mine' });
     expect(result).toMatchObject({
       success: true,
@@ -30,7 +30,7 @@ describe('a call to the herd', () => {
   });
 
   test('names the incarnation that served it, not the newest', async () => {
-    const { world, call } = stage([{ lifecycle: 'transient' }], { opens: true });
+    const { world, call } = startHerd([{ lifecycle: 'transient' }], { opens: true });
     const calls = [call(), call(), call()];
     await settled();
     for (const link of [...world.links].reverse()) link.answers();
@@ -38,13 +38,13 @@ describe('a call to the herd', () => {
   });
 
   test('that no incarnation served names none', async () => {
-    const { herd, call } = stage();
+    const { herd, call } = startHerd();
     await herd.view.order('stop', { servers: ['srv'] });
     expect((await call()).metadata.incarnation).toBeNull();
   });
 
-  test('to an unknown or disabled server fails with an error that says so', async () => {
-    const { herd, call } = stage([
+  test('an unknown or disabled server fails it with an error that says so', async () => {
+    const { herd, call } = startHerd([
       {},
       { name: 'off', enabled: false },
       { name: 'gone', lifecycle: 'transient', enabled: false },
@@ -59,8 +59,8 @@ describe('a call to the herd', () => {
     expect(herd.view.status(['off'])[0]?.calls).toBe(0);
   });
 
-  test('to an unknown or hidden tool fails before anything is sent', async () => {
-    const { world, herd, call } = stage([{ tools: { allow: ['*'], deny: ['rm'] } }], {
+  test('an unknown or hidden tool fails it before anything is sent', async () => {
+    const { world, herd, call } = startHerd([{ tools: { allow: ['*'], deny: ['rm'] } }], {
       ...GOOD,
       lists: { 'tools/list': [{ name: 'read' }, { name: 'rm' }] },
     });
@@ -81,14 +81,14 @@ describe('a call to the herd', () => {
       [{ loadTools: false }, {}],
       [{}, { 'tools/list': new Error('no') }],
     ] as [Partial<StdioSpec>, FakeLinkBehaviour['lists']][]) {
-      const { herd, call } = stage([changes], { ...GOOD, lists: lists ?? {} });
+      const { herd, call } = startHerd([changes], { ...GOOD, lists: lists ?? {} });
       await herd.view.catalog.tools('srv');
       expect((await call('anything')).success).toBe(true);
     }
   });
 
   test('keeps content of an unknown type and logs a warning', async () => {
-    const { world, call } = stage([{}], { opens: true });
+    const { world, call } = startHerd([{}], { opens: true });
     const calling = call();
     await settled();
     world.newest.answers({ content: [{ type: 'video' }] });
@@ -99,7 +99,7 @@ describe('a call to the herd', () => {
   });
 
   test('forwards progress, and asks for it only when the caller wants it', async () => {
-    const { world, herd, call } = stage([{}], { opens: true });
+    const { world, herd, call } = startHerd([{}], { opens: true });
     const heard: unknown[] = [];
     const calling = herd.view.calls.call(
       { server: 'srv', tool: 'x' },
@@ -123,7 +123,7 @@ describe('a call to the herd', () => {
   });
 
   test('has its own request id', async () => {
-    const { call } = stage();
+    const { call } = startHerd();
     const ids = await Promise.all([call(), call()]);
     expect(new Set(ids.map(({ metadata }) => metadata.request_id)).size).toBe(2);
   });
@@ -131,7 +131,7 @@ describe('a call to the herd', () => {
 
 describe('cancelling a call', () => {
   test('fails it once with CancelledError and the reason, while it waits and while it runs', async () => {
-    const { world, herd } = stage([{}], {});
+    const { world, herd } = startHerd([{}], {});
     const abort = new AbortController();
     const calling = herd.view.calls.call({ server: 'srv', tool: 'x' }, { signal: abort.signal });
     await settled();
@@ -145,8 +145,8 @@ describe('cancelling a call', () => {
     expect((await calling).error?.message).toContain('the client has gone');
   });
 
-  test('before it begins starts and writes nothing', async () => {
-    const { world, herd } = stage();
+  test('a call that is cancelled before it begins starts and writes nothing', async () => {
+    const { world, herd } = startHerd();
     const { error } = await herd.view.calls.call(
       { server: 'srv', tool: 'x' },
       { signal: AbortSignal.abort() },
@@ -157,7 +157,7 @@ describe('cancelling a call', () => {
   });
 
   test('leaves no abort listener, whether the call succeeds or is refused', async () => {
-    const { herd } = stage([{}, { name: 'off', enabled: false }]);
+    const { herd } = startHerd([{}, { name: 'off', enabled: false }]);
     const { signal } = new AbortController();
     const counts = { added: 0, removed: 0 };
     const { addEventListener, removeEventListener } = signal;
@@ -169,7 +169,7 @@ describe('cancelling a call', () => {
       counts.removed += 1;
       removeEventListener.apply(signal, args);
     };
-    for (const server of ['srv', 'off', 'nobody'])
+    for (const server of ['srv', 'off', 'absent'])
       await herd.view.calls.call({ server, tool: 'x' }, { signal });
     expect(counts.removed).toBeGreaterThanOrEqual(counts.added);
     expect(counts.added).toBe(1);
@@ -178,14 +178,14 @@ describe('cancelling a call', () => {
 
 describe('orders', () => {
   test('that wait are answered when the server is up or gone; others are answered at once', async () => {
-    const { world, herd } = stage([{}], { opens: true });
+    const { world, herd } = startHerd([{}], { opens: true });
     expect(await herd.view.order('start', { servers: ['srv'] })).toMatchObject([
       { detail: 'running', state: 'created' },
     ]);
     expect(await herd.view.order('start', { servers: ['srv'] }, true)).toMatchObject([
       { state: 'connected' },
     ]);
-    world.newest.manners = { goes: 'never' };
+    world.newest.behaviour = { goes: 'never' };
     let isStopped = false;
     void herd.view.order('stop', { servers: ['srv'] }, true).then(() => {
       isStopped = true;
@@ -197,8 +197,8 @@ describe('orders', () => {
     expect(isStopped).toBe(true);
   });
 
-  test('for all servers skip disabled ones, and return the status of all', async () => {
-    const { world, herd } = stage([{}, { name: 'b' }, { name: 'off', enabled: false }]);
+  test('an order for all servers skips disabled ones, and returns the status of all', async () => {
+    const { world, herd } = startHerd([{}, { name: 'b' }, { name: 'off', enabled: false }]);
     const all = await herd.view.order('start', { all: true }, true);
     expect(all.map(({ name, detail }) => [name, detail])).toEqual([
       ['srv', 'running'],
@@ -209,8 +209,8 @@ describe('orders', () => {
   });
 
   test('that name an unknown server are refused, and reach no server', async () => {
-    const { world, herd } = stage();
-    await expect(herd.view.order('start', { servers: ['srv', 'nobody'] })).rejects.toMatchObject({
+    const { world, herd } = startHerd();
+    await expect(herd.view.order('start', { servers: ['srv', 'absent'] })).rejects.toMatchObject({
       type: 'ServerNotFoundError',
     });
     await settled();
@@ -218,7 +218,7 @@ describe('orders', () => {
   });
 
   test('a server that was stopped by order is not started by calls or requests for lists', async () => {
-    const { world, herd, call } = stage();
+    const { world, herd, call } = startHerd();
     await herd.view.order('stop', { servers: ['srv'] });
     expect((await call()).error).toMatchObject({
       type: 'ServerUnavailableError',
@@ -250,7 +250,7 @@ describe('the tools of the herd', () => {
         { name: 'a b', description: 'x', inputSchema: { type: 'object' }, server: 'liar', extra: 1 },
       ],
     };
-    const { herd } = stage([{}], { ...GOOD, lists });
+    const { herd } = startHerd([{}], { ...GOOD, lists });
     expect((await herd.view.catalog.tools()).tools).toEqual([
       {
         server: 'srv',
@@ -265,7 +265,7 @@ describe('the tools of the herd', () => {
 
   test('have the same public names in the list of one server and in the list of all', async () => {
     const world = new World();
-    world.manners = ({ name }) => ({
+    world.behaviour = ({ name }) => ({
       ...GOOD,
       lists: { 'tools/list': [{ name: name === 'a' ? 'b__c' : 'c', description: 7 }] },
     });
@@ -280,15 +280,18 @@ describe('the tools of the herd', () => {
     expect(all[0]).toMatchObject({ description: null, input_schema: null });
   });
 
-  test('of an unknown server are refused with ServerNotFoundError', async () => {
-    const { herd } = stage();
-    await expect(herd.view.catalog.tools('nobody')).rejects.toMatchObject({ type: 'ServerNotFoundError' });
+  test('an unknown server is refused with ServerNotFoundError', async () => {
+    const { herd } = startHerd();
+    await expect(herd.view.catalog.tools('absent')).rejects.toMatchObject({ type: 'ServerNotFoundError' });
   });
 });
 
 describe('the status and the inspection', () => {
   test('show a server that runs, and one that failed with its error and next try', async () => {
-    const { world, herd, call } = stage([{}], { opens: true, lists: { 'tools/list': [{ name: 'tool' }] } });
+    const { world, herd, call } = startHerd([{}], {
+      opens: true,
+      lists: { 'tools/list': [{ name: 'tool' }] },
+    });
     expect(herd.view.status()[0]).toMatchObject({
       state: 'created',
       detail: 'idle',
@@ -338,7 +341,7 @@ describe('the status and the inspection', () => {
 
   test('X1: show no declared value in the last error', async () => {
     const world = new World();
-    world.manners = () => ({ lists: TOOLS, ...GOOD });
+    world.behaviour = () => ({ lists: TOOLS, ...GOOD });
     const redactFor = <T>(_: unknown, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[X]')) as T;
     const herd = world.herd({ redactFor });
@@ -355,7 +358,7 @@ describe('the status and the inspection', () => {
   });
 
   test('X1: show both charts and the spec without secrets; an unknown server is an error', async () => {
-    const { herd } = stage([{ env: { TOKEN: 'hunter2' } }]);
+    const { herd } = startHerd([{ env: { TOKEN: 'hunter2' } }]);
     await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
     const inspection = herd.view.inspect('srv');
@@ -364,15 +367,15 @@ describe('the status and the inspection', () => {
       snapshot: { server: 'connected.serving', keeper: 'running.up' },
     });
     expect(JSON.stringify(inspection)).not.toContain('hunter2');
-    expect(() => herd.view.inspect('nobody')).toThrow("no server is called 'nobody'");
-    expect(() => herd.view.status(['nobody'])).toThrow("no server is called 'nobody'");
+    expect(() => herd.view.inspect('absent')).toThrow("no server is called 'absent'");
+    expect(() => herd.view.status(['absent'])).toThrow("no server is called 'absent'");
   });
 });
 
 describe('a bug of toolherd', () => {
-  test('in one keeper is logged, quarantines its server and touches no other', async () => {
+  test('a fault in one keeper is logged, quarantines its server and touches no other', async () => {
     const world = new World();
-    world.manners = () => ({ opens: true, lists: TOOLS });
+    world.behaviour = () => ({ opens: true, lists: TOOLS });
     const herd = world.herd({
       random: () => {
         throw new Error('no chance');
@@ -398,7 +401,7 @@ describe('a bug of toolherd', () => {
 });
 
 test('a tool result with isError is returned as MCPToolError with sent: true', async () => {
-  const { world, call } = stage([{}], { opens: true });
+  const { world, call } = startHerd([{}], { opens: true });
   const calling = call();
   await settled();
   world.newest.answers({ ...text('no such file'), isError: true });

@@ -7,7 +7,7 @@ import type { FakeLinkBehaviour } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
 /** A server whose list of tools is answered by the test. */
-function stage(changes: Partial<StdioSpec> = {}) {
+function startWorld(changes: Partial<StdioSpec> = {}) {
   const world = new World();
   let say = (_tools: JsonObject[]) => {};
   let fail = (_error: Error) => {};
@@ -16,7 +16,7 @@ function stage(changes: Partial<StdioSpec> = {}) {
     fail = reject;
   });
   list.catch(() => undefined);
-  world.manners = (): FakeLinkBehaviour => ({ opens: true, lists: { 'tools/list': list } });
+  world.behaviour = (): FakeLinkBehaviour => ({ opens: true, lists: { 'tools/list': list } });
   const herd = world.herd();
   herd.apply([spec(changes)]);
   const answers: number[] = [];
@@ -33,7 +33,7 @@ describe('an order with wait', () => {
     ['restart', {}],
     ['start', { lifecycle: 'transient', spares: 1 }],
   ] as const)('%s %o is answered when the lists of the server are read', async (verb, changes) => {
-    const { order, answers, say } = stage(changes);
+    const { order, answers, say } = startWorld(changes);
     const waiting = order(verb);
     await settled();
     expect(answers).toEqual([]);
@@ -43,10 +43,10 @@ describe('an order with wait', () => {
   });
 
   test('is answered when the lists fail, or after 5 s', async () => {
-    const broken = stage();
+    const broken = startWorld();
     broken.fail(new Error('no'));
     await broken.order('start');
-    const slow = stage();
+    const slow = startWorld();
     const waiting = slow.order('start');
     await settled();
     await slow.world.passes(4900);
@@ -57,7 +57,7 @@ describe('an order with wait', () => {
   });
 
   test('is answered when the server dies while its lists are read', async () => {
-    const { world, order, answers } = stage({ restart: 'never' });
+    const { world, order, answers } = startWorld({ restart: 'never' });
     const waiting = order('start');
     await settled();
     world.newest.crashes();

@@ -6,9 +6,9 @@ import { ViewServers } from '../../../src/supervisor/view/view-servers.js';
 import type { FakeLinkBehaviour } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';
 
-function stage(manners: FakeLinkBehaviour = { opens: true }) {
+function createHerd(behaviour: FakeLinkBehaviour = { opens: true }) {
   const world = new World();
-  world.manners = () => ({ lists: { 'tools/list': [{ name: 'x' }] }, ...manners });
+  world.behaviour = () => ({ lists: { 'tools/list': [{ name: 'x' }] }, ...behaviour });
   const herd = world.herd();
   return { world, herd };
 }
@@ -18,7 +18,7 @@ const remote = (name: string) => ({ ...named(name), transport: 'http', headers: 
 
 describe('a changed config', () => {
   test('touches only servers that it adds, changes or removes', async () => {
-    const { world, herd } = stage();
+    const { world, herd } = createHerd();
     expect(herd.apply(['a', 'b', 'c'].map((name) => named(name, { start: 'eager' })))).toEqual({
       added: ['a', 'b', 'c'],
       removed: [],
@@ -51,7 +51,7 @@ describe('a changed config', () => {
   });
 
   test('I1: starts the new server when the old one is gone; calls wait meanwhile', async () => {
-    const { world, herd } = stage({ opens: true, goes: 'never' });
+    const { world, herd } = createHerd({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' })]);
     await settled();
     herd.apply([named('a', { start: 'eager', args: ['new'] })]);
@@ -66,11 +66,11 @@ describe('a changed config', () => {
   });
 
   test('moves a call that waits for the list of a server to the server that replaces it', async () => {
-    const { world, herd } = stage({ opens: false });
+    const { world, herd } = createHerd({ opens: false });
     herd.apply([named('a')]);
     const calling = herd.view.calls.call({ server: 'a', tool: 'a__x' });
     await settled();
-    world.manners = () => ({ opens: true, lists: { 'tools/list': [{ name: 'x' }] } });
+    world.behaviour = () => ({ opens: true, lists: { 'tools/list': [{ name: 'x' }] } });
     herd.apply([named('a', { args: ['new'] })]);
     await settled();
     expect(world.newest.spec.args).toEqual(['new']);
@@ -79,7 +79,7 @@ describe('a changed config', () => {
   });
 
   test('I1: that changes again while the first server still stops: the third waits for the first', async () => {
-    const { world, herd } = stage({ opens: true, goes: 'never' });
+    const { world, herd } = createHerd({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' })]);
     await settled();
     for (const arg of ['two', 'three']) {
@@ -97,7 +97,7 @@ describe('a changed config', () => {
 
   test('I1: that removes a server and restores it while it still stops: the new one waits', async () => {
     for (const between of [[], [remote('a')]]) {
-      const { world, herd } = stage({ opens: true, goes: 'never' });
+      const { world, herd } = createHerd({ opens: true, goes: 'never' });
       herd.apply([named('a', { start: 'eager' })]);
       await settled();
       herd.apply(between);
@@ -110,8 +110,8 @@ describe('a changed config', () => {
     }
   });
 
-  test('I1: from singleton to transient and back: the new server waits for the old one', async () => {
-    const { world, herd } = stage({ opens: true, goes: 'never' });
+  test('I1: the new server waits for the old one, from singleton to transient and back', async () => {
+    const { world, herd } = createHerd({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' })]);
     await settled();
     herd.apply([named('a', { lifecycle: 'transient', spares: 1 })]);
@@ -129,7 +129,7 @@ describe('a changed config', () => {
   });
 
   test('I2: fails calls that wait for the old server with a retryable error', async () => {
-    const { world, herd } = stage({});
+    const { world, herd } = createHerd({});
     herd.apply([named('a')]);
     const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
     await settled();
@@ -143,7 +143,7 @@ describe('a changed config', () => {
   });
 
   test('I2: fails calls that wait between two tries of a removed server', async () => {
-    const { world, herd } = stage();
+    const { world, herd } = createHerd();
     herd.apply([named('a')]);
     await herd.view.order('start', { all: true }, true);
     for (let count = 0; count < 2; count += 1) {
@@ -157,7 +157,7 @@ describe('a changed config', () => {
   });
 
   test('lets the old server answer a call in flight', async () => {
-    const { world, herd } = stage({ opens: true, goes: 'never' });
+    const { world, herd } = createHerd({ opens: true, goes: 'never' });
     herd.apply([named('a')]);
     const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
     await settled();
@@ -167,7 +167,7 @@ describe('a changed config', () => {
   });
 
   test('stops a server that it disables, and starts it when it is enabled again', async () => {
-    const { world, herd } = stage();
+    const { world, herd } = createHerd();
     for (const changes of [{}, { lifecycle: 'transient', spares: 1 }] as Partial<StdioSpec>[]) {
       herd.apply([named('a', { ...changes, start: 'eager' })]);
       await settled();
@@ -181,7 +181,7 @@ describe('a changed config', () => {
   });
 
   test('that changes a hundred times leaves only the last server', async () => {
-    const { world, herd } = stage();
+    const { world, herd } = createHerd();
     for (let round = 0; round < 100; round += 1) {
       herd.apply([named('a', { start: 'eager', args: [String(round)] })]);
       if (round % 3 === 0) await settled();
@@ -200,7 +200,7 @@ describe('shutdown', () => {
   };
 
   test('I6 FR-024 FR-025: stops all servers at once and reports which exited and which were killed', async () => {
-    const { world, herd } = stage();
+    const { world, herd } = createHerd();
     herd.apply([
       named('a', { start: 'eager' }),
       named('b', { start: 'eager' }),
@@ -208,7 +208,7 @@ describe('shutdown', () => {
       named('d', { lifecycle: 'transient', spares: 2 }),
     ]);
     await settled();
-    world.links.find(({ spec: { name } }) => name === 'b')!.manners = { goes: 'killed' };
+    world.links.find(({ spec: { name } }) => name === 'b')!.behaviour = { goes: 'killed' };
     const ending = herd.shutdown(60_000, async () => expect.unreachable('nothing was late'));
     await settled();
     await world.passes(9_100);
@@ -217,17 +217,17 @@ describe('shutdown', () => {
   });
 
   test('I6: kills a server that still runs after the grace, and reports it as killed', async () => {
-    const { world, herd } = stage({ opens: true, goes: 'never' });
+    const { world, herd } = createHerd({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' }), named('b', { lifecycle: 'transient', spares: 1 })]);
     await settled();
-    world.links[0]!.manners = {};
+    world.links[0]!.behaviour = {};
     const ending = herd.shutdown(500, kill(world));
     await world.passes(600);
     expect(await ending).toEqual({ stopped: ['a'], killed: ['b'] });
   });
 
   test('I6: waits for servers that a changed config has removed', async () => {
-    const { world, herd } = stage({ opens: true, goes: 'never' });
+    const { world, herd } = createHerd({ opens: true, goes: 'never' });
     herd.apply([named('a', { start: 'eager' })]);
     await settled();
     herd.apply([]);
@@ -243,7 +243,7 @@ describe('shutdown', () => {
   });
 
   test('I2: fails waiting calls in every state of their server', async () => {
-    const { world, herd } = stage({});
+    const { world, herd } = createHerd({});
     herd.apply([named('a'), named('b'), named('c', { lifecycle: 'transient', maxInFlight: 1 })]);
     const calls = [herd.view.calls.call({ server: 'a', tool: 'x' })];
     await herd.view.order('start', { servers: ['b'] });
@@ -264,7 +264,7 @@ describe('shutdown', () => {
   });
 
   test('I6: lets no call, order or config start a server', async () => {
-    const { world, herd } = stage();
+    const { world, herd } = createHerd();
     herd.apply([named('a'), named('b', { lifecycle: 'transient', spares: 1 })]);
     await settled();
     await herd.shutdown(1000, kill(world));
@@ -283,12 +283,12 @@ describe('shutdown', () => {
 
 test('the pool forgets a removed server when its process is gone, not before', async () => {
   const world = new World();
-  world.manners = () => ({ opens: true, goes: 'never' });
-  const around = world.surroundings();
+  world.behaviour = () => ({ opens: true, goes: 'never' });
+  const deps = world.serverDeps();
   const forgotten: string[] = [];
   const pool = new ServerPool({
     create: (one, key, predecessor) =>
-      new ConfiguredServer(one, world.links.length + 1, { ...around, key }, predecessor),
+      new ConfiguredServer(one, world.links.length + 1, { ...deps, key }, predecessor),
     forgotten: (key) => forgotten.push(key),
   });
   const members = new ViewServers({ pool, holder: { id: 'test', isOneAgent: true }, begins: () => true });
@@ -301,5 +301,5 @@ test('the pool forgets a removed server when its process is gone, not before', a
   expect([pool.leaving.length, forgotten, members.servers]).toEqual([1, [], []]);
   world.newest.isBuried();
   await settled();
-  expect([pool.leaving.length, forgotten, around.children()]).toEqual([0, ['a'], []]);
+  expect([pool.leaving.length, forgotten, deps.children()]).toEqual([0, ['a'], []]);
 });

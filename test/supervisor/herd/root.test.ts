@@ -16,7 +16,7 @@ const fragile = createMachine({
   },
 });
 
-function stage() {
+function startRoot() {
   const root = createActor(rootMachine).start();
   const broke: RootReport[] = [];
   root.on('child.broke', (report) => broke.push(report));
@@ -29,7 +29,7 @@ function stage() {
 
 describe('the root actor', () => {
   test('reports a child that breaks, and the other children run on', () => {
-    const { root, broke, keep } = stage();
+    const { root, broke, keep } = startRoot();
     const [a, b] = [keep('a'), keep('b')];
     a.send({ type: 'break' });
     expect(broke).toEqual([{ type: 'child.broke', id: 'a', error: new Error('a bug') }]);
@@ -40,7 +40,7 @@ describe('the root actor', () => {
   });
 
   test('reports a child that breaks while it starts, and stays active', () => {
-    const { root, broke } = stage();
+    const { root, broke } = startRoot();
     const logic = fromCallback(() => {
       throw new Error('at once');
     });
@@ -49,7 +49,7 @@ describe('the root actor', () => {
   });
 
   test('removes a released child, also a broken one; a release of an unknown child does nothing', () => {
-    const { root, keep } = stage();
+    const { root, keep } = startRoot();
     keep('a').send({ type: 'break' });
     keep('b');
     for (const id of ['a', 'b', 'never']) root.send({ type: 'release', id });

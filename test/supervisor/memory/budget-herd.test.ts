@@ -4,10 +4,10 @@ import { settled, spec, World } from '../world.js';
 const MIB = 2 ** 20;
 
 /** A herd whose memory use is set by the test, per server name. */
-function stage(...specs: ReturnType<typeof spec>[]) {
+function startHerd(...specs: ReturnType<typeof spec>[]) {
   const world = new World();
   const lists = { 'tools/list': [{ name: 'tool', inputSchema: { type: 'object' } }] };
-  world.manners = () => ({ opens: true, lists });
+  world.behaviour = () => ({ opens: true, lists });
   const used: Record<string, number> = {};
   const herd = world.herd({
     memoryOf: (pids) => {
@@ -23,11 +23,11 @@ function stage(...specs: ReturnType<typeof spec>[]) {
 
 describe('max_rss', () => {
   test('a server over it gets TERM once, its call fails at once, and a new incarnation follows', async () => {
-    const { world, used, call, status } = stage(spec({ name: 'one', maxRss: 10 * MIB }));
+    const { world, used, call, status } = startHerd(spec({ name: 'one', maxRss: 10 * MIB }));
     const running = call('one');
     await settled();
     const [first] = world.links;
-    first!.manners = { goes: 'never' };
+    first!.behaviour = { goes: 'never' };
     used.one = 11;
     await world.passes(1000);
     expect(first!.orders).toEqual(['close', 'term']);
@@ -49,8 +49,10 @@ describe('max_rss', () => {
   });
 
   test('ends a server that starts over it: its waiting calls get the error', async () => {
-    const { world, used, call, status } = stage(spec({ name: 'one', maxRss: 10 * MIB, restart: 'never' }));
-    world.manners = () => ({ opens: false });
+    const { world, used, call, status } = startHerd(
+      spec({ name: 'one', maxRss: 10 * MIB, restart: 'never' }),
+    );
+    world.behaviour = () => ({ opens: false });
     used.one = 50;
     const waiting = call('one');
     // once for its lists, and once for the call
@@ -62,12 +64,12 @@ describe('max_rss', () => {
 
 describe('daemon.max_rss', () => {
   test('a call to a server that is evicted meanwhile is served by the next incarnation', async () => {
-    const { world, herd, used, call, status } = stage(spec({ name: 'one' }), spec({ name: 'two' }));
+    const { world, herd, used, call, status } = startHerd(spec({ name: 'one' }), spec({ name: 'two' }));
     void herd.view.order('start', { all: true });
     await settled();
     herd.limitMemory(15 * MIB);
     used.one = used.two = 10;
-    world.links[0]!.manners = { goes: 'never' };
+    world.links[0]!.behaviour = { goes: 'never' };
     await world.passes(5000, 10);
     expect(world.links.map(({ orders }) => orders)).toEqual([['close'], []]);
     const waiting = call('one');
@@ -81,7 +83,10 @@ describe('daemon.max_rss', () => {
   });
 
   test('a stopped server stays stopped, and an eager one is evicted when no other is left', async () => {
-    const { world, herd, used, status } = stage(spec({ name: 'one' }), spec({ name: 'two', start: 'eager' }));
+    const { world, herd, used, status } = startHerd(
+      spec({ name: 'one' }),
+      spec({ name: 'two', start: 'eager' }),
+    );
     void herd.view.order('start', { all: true });
     await settled();
     used.one = used.two = 10;
@@ -94,11 +99,11 @@ describe('daemon.max_rss', () => {
   });
 
   test('a server that already stops counts as freed: no other is evicted, and no warning is logged', async () => {
-    const { world, herd, used, call } = stage(spec({ name: 'one' }), spec({ name: 'two' }));
+    const { world, herd, used, call } = startHerd(spec({ name: 'one' }), spec({ name: 'two' }));
     void herd.view.order('start', { all: true });
     await settled();
     await world.passes(5000, 10);
-    world.links[0]!.manners = { goes: 'never' };
+    world.links[0]!.behaviour = { goes: 'never' };
     void call('one');
     await settled();
     void herd.view.order('stop', { servers: ['one'] });

@@ -34,7 +34,7 @@ class Beast implements MemoryUser {
   }
 }
 
-function stage(...beasts: Beast[]) {
+function createBudget(...beasts: Beast[]) {
   const clock = new VirtualClock();
   const warnings: string[] = [];
   let looks = 0;
@@ -53,14 +53,14 @@ function stage(...beasts: Beast[]) {
 const told = (...beasts: Beast[]) => beasts.map(({ told }) => told.length);
 
 describe('the budget of a server', () => {
-  test('without max_rss causes no measurement and no timer', () => {
-    const { clock, looks } = stage(new Beast(1, { bytes: 10 ** 12 }));
+  test('a server without max_rss causes no measurement and no timer', () => {
+    const { clock, looks } = createBudget(new Beast(1, { bytes: 10 ** 12 }));
     clock.advance(10_000);
     expect([looks(), clock.pending]).toEqual([0, 0]);
   });
 
   test('is checked once a second while the server runs, and not after its end', () => {
-    const { clock, looks, ways } = stage(new Beast(1, { maxRss: MIB }), new Beast(2));
+    const { clock, looks, ways } = createBudget(new Beast(1, { maxRss: MIB }), new Beast(2));
     clock.advance(5000);
     expect(looks()).toBe(5);
     ways[0]?.();
@@ -74,7 +74,7 @@ describe('the budget of a server', () => {
       new Beast(2, { maxRss: MIB, bytes: 2 * MIB, idleMs: 0 }),
       new Beast(3, { bytes: 10 ** 12 }),
     ];
-    stage(...beasts).clock.advance(5000);
+    createBudget(...beasts).clock.advance(5000);
     expect(beasts.map(({ told }) => told)).toEqual([[], ['over: 2'], []]);
   });
 });
@@ -84,7 +84,7 @@ describe('the budget of the herd', () => {
     const [old, older, oldest] = [10_000, 20_000, 30_000].map(
       (idleMs, index) => new Beast(index + 1, { idleMs, bytes: 10 * MIB }),
     ) as [Beast, Beast, Beast];
-    const { clock, budget, warnings } = stage(old, older, oldest);
+    const { clock, budget, warnings } = createBudget(old, older, oldest);
     budget.limit(20 * MIB);
     clock.advance(1000);
     expect(told(old, older, oldest)).toEqual([0, 0, 1]);
@@ -101,7 +101,7 @@ describe('the budget of the herd', () => {
   test('evicts eager servers last', () => {
     const eager = new Beast(1, { isEager: true, idleMs: 90_000, bytes: 10 * MIB });
     const lazy = new Beast(2, { idleMs: 9000, bytes: 10 * MIB });
-    const { clock, budget } = stage(eager, lazy);
+    const { clock, budget } = createBudget(eager, lazy);
     budget.limit(15 * MIB);
     clock.advance(1000);
     expect(told(eager, lazy)).toEqual([0, 1]);
@@ -114,7 +114,7 @@ describe('the budget of the herd', () => {
     const busy = new Beast(1, { idleMs: 0, bytes: 10 * MIB });
     const fresh = new Beast(2, { idleMs: 2999, bytes: 10 * MIB });
     const spare = new Beast(3, { bytes: 10 * MIB, evictable: undefined });
-    const { clock, budget, warnings } = stage(busy, fresh, spare);
+    const { clock, budget, warnings } = createBudget(busy, fresh, spare);
     budget.limit(MIB);
     clock.advance(10_000);
     expect(told(busy, fresh, spare)).toEqual([0, 0, 0]);
@@ -135,7 +135,7 @@ describe('the budget of the herd', () => {
   test('evicts the next server when the first is needed after all', () => {
     const first = new Beast(1, { idleMs: 9000, bytes: 10 * MIB, isNeededAfterAll: true });
     const second = new Beast(2, { idleMs: 8000, bytes: 10 * MIB });
-    const { clock, budget } = stage(first, second);
+    const { clock, budget } = createBudget(first, second);
     budget.limit(15 * MIB);
     clock.advance(1000);
     expect(told(first, second)).toEqual([0, 1]);
@@ -149,14 +149,14 @@ describe('the budget of the herd', () => {
   test('evicts no server for the memory of one that is over its own max_rss', () => {
     const hungry = new Beast(1, { maxRss: MIB, idleMs: 0, bytes: 90 * MIB });
     const idle = new Beast(2, { bytes: 10 * MIB });
-    const { clock, budget } = stage(hungry, idle);
+    const { clock, budget } = createBudget(hungry, idle);
     budget.limit(50 * MIB);
     clock.advance(3000);
     expect(told(hungry, idle)).toEqual([1, 0]);
   });
 
   test('reports no use and no problem when the last server is gone', () => {
-    const { clock, budget, ways } = stage(new Beast(1, { idleMs: 0, bytes: 10 * MIB }));
+    const { clock, budget, ways } = createBudget(new Beast(1, { idleMs: 0, bytes: 10 * MIB }));
     budget.limit(MIB);
     clock.advance(1000);
     expect(budget.report()).toMatchObject({ rss_bytes: 10 * MIB, problem: expect.any(String) });
@@ -166,7 +166,7 @@ describe('the budget of the herd', () => {
   });
 
   test('is not checked after the limit was removed', () => {
-    const { clock, budget, looks } = stage(new Beast(1));
+    const { clock, budget, looks } = createBudget(new Beast(1));
     budget.limit(MIB);
     clock.advance(2000);
     budget.limit(0);

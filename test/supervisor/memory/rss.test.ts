@@ -24,7 +24,7 @@ async function group(script: string) {
   return { leader: child.pid!, next };
 }
 
-function stage() {
+function createMeter() {
   const time = { ms: 1000 };
   const { of } = new GroupMemory(() => time.ms);
   return { time, of };
@@ -35,7 +35,7 @@ describe.runIf(process.platform === 'linux')('the memory of a process group', ()
     const { leader: alone } = await group('echo ready; exec sleep 1000');
     const { leader: many } = await group(`${SLEEPERS}; echo ready; wait`);
     await vi.waitFor(() => {
-      const memory = stage().of([alone, many]);
+      const memory = createMeter().of([alone, many]);
       expect([...memory!.keys()]).toEqual([alone, many]);
       expect(memory!.get(alone)).toBeGreaterThan(0.2 * MIB);
       expect(memory!.get(alone)).toBeLessThan(20 * MIB);
@@ -45,7 +45,7 @@ describe.runIf(process.platform === 'linux')('the memory of a process group', ()
   });
 
   test('is in bytes for any page size', () => {
-    const mine = stage().of([process.pid])!.get(process.pid)!;
+    const mine = createMeter().of([process.pid])!.get(process.pid)!;
     const rss = process.memoryUsage.rss();
     expect(mine).toBeGreaterThan(rss * 0.7);
     // others of this group may be there as well
@@ -56,7 +56,7 @@ describe.runIf(process.platform === 'linux')('the memory of a process group', ()
     const { leader, next } = await group(
       `echo ready; read -r x; ${SLEEPERS}; echo came; read -r x; kill $pids; wait; echo went; read -r x`,
     );
-    const { of, time } = stage();
+    const { of, time } = createMeter();
     const bytes = () => of([leader])!.get(leader)!;
     const alone = bytes();
     await next();
@@ -72,7 +72,7 @@ describe.runIf(process.platform === 'linux')('the memory of a process group', ()
   });
 
   test('is absent for a group that does not exist', () => {
-    const { of } = stage();
+    const { of } = createMeter();
     expect(of([])).toEqual(new Map());
     expect(of([2 ** 22 + 1])).toEqual(new Map());
   });

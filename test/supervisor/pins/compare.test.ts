@@ -101,7 +101,7 @@ describe('comparing tools with their pins', () => {
     expect(lenient.record.get('c')?.offered).toBeUndefined();
   });
 
-  test('with a cached list does not undo what another process offers', () => {
+  test('a cached list does not undo what another process offers', () => {
     const { record: changed } = judged(record, [tool('a', 'evil'), tool('b'), tool('c')]);
     const tools = [tool('a'), tool('b')];
     const options = { record: changed, tools, isStrict: true, isFresh: false, at: AT, redact: same };

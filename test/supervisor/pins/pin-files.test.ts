@@ -12,14 +12,14 @@ const RECORD: PinRecord = new Map([
   ['b', { pinned: VERSION, offered: { ...VERSION, text: '{"na', isWhole: false } }],
 ]);
 
-function stage() {
+function openStore() {
   const folder = join(makeFolder(), 'state', 'pins');
   return { folder, file: join(folder, 'one.json'), store: new PinFiles(folder, () => Date.now()) };
 }
 
 describe('pin files', () => {
   test('read back equal to what was saved, have mode 0600, and leave no temporary file', () => {
-    const { store, folder, file } = stage();
+    const { store, folder, file } = openStore();
     expect(store.load('one')).toEqual({});
     expect(store.save('one', 'srv', RECORD)).toBeUndefined();
     expect(store.save('one', 'srv', RECORD)).toBeUndefined();
@@ -41,15 +41,15 @@ describe('pin files', () => {
     '{"format":1,"tools":[{"name":"a","pinned":{"hash":"short","at":"2026-01-01T00:00:00Z","text":"","isWhole":false}}]}',
     `{"format":1,"tools":[{"name":"a","pinned":${version.replace('{\\"name\\":\\"__proto__\\"}', 'no')}}]}`,
     `{"format":1,"tools":[{"name":"a","pinned":${version.replace('2026', 'when')}}]}`,
-  ])('with invalid content are a problem, not an empty record: %j', (text) => {
-    const { store, file } = stage();
+  ])('a file with invalid content is a problem, not an empty record: %j', (text) => {
+    const { store, file } = openStore();
     store.save('one', 'srv', RECORD);
     writeFileSync(file, text);
     expect(store.load('one')).toEqual({ problem: `${file} makes no sense` });
   });
 
   test('that cannot be read or are larger than 32 MiB are a problem', () => {
-    const { store, file, folder } = stage();
+    const { store, file, folder } = openStore();
     store.save('one', 'srv', RECORD);
     writeFileSync(file, Buffer.alloc(33 * 2 ** 20));
     expect(store.load('one').problem).toContain('larger');
@@ -59,7 +59,7 @@ describe('pin files', () => {
   });
 
   test('that are broken are kept as .broken when new pins replace them', () => {
-    const { store, file, folder } = stage();
+    const { store, file, folder } = openStore();
     store.save('one', 'srv', RECORD);
     writeFileSync(file, 'not pins');
     expect(store.save('one', 'srv', RECORD)).toBeUndefined();
@@ -75,7 +75,7 @@ describe('pin files', () => {
   });
 
   test('are deleted a year after their server was last configured', async () => {
-    const { store, folder } = stage();
+    const { store, folder } = openStore();
     for (const name of ['old', 'configured', 'fresh']) store.save(name, 'srv', RECORD);
     const past = new Date(Date.now() - 366 * 24 * 60 * 60 * 1000);
     for (const name of ['old', 'configured']) utimesSync(join(folder, `${name}.json`), past, past);

@@ -142,23 +142,23 @@ describe('with security.pin: enforce', () => {
   });
 
   test('the first call to a server that is not cached waits for its list, and a blocked call never reaches the server', async () => {
-    const stage = pinnedHerd('enforce');
-    await stage.call('a');
-    stage.offers([tool('a', EVIL), tool('b')]);
+    const pinned = pinnedHerd('enforce');
+    await pinned.call('a');
+    pinned.offers([tool('a', EVIL), tool('b')]);
     // another life: nothing is known but the pins
-    const herd = stage.begin();
+    const herd = pinned.begin();
     let list = (_: JsonObject[]) => {};
-    stage.offers(new Promise((resolve) => (list = resolve)));
-    const calls = ['a', 'b', 'nobody'].map((name) => herd.view.calls.call({ server: 'srv', tool: name }));
+    pinned.offers(new Promise((resolve) => (list = resolve)));
+    const calls = ['a', 'b', 'absent'].map((name) => herd.view.calls.call({ server: 'srv', tool: name }));
     await settled();
     await settled();
-    expect(stage.world.newest.calls).toEqual([]);
+    expect(pinned.world.newest.calls).toEqual([]);
     list([tool('a', EVIL), tool('b')]);
     const [changed, good, missing] = await Promise.all(calls);
     expect(changed!.error).toMatchObject(BLOCKED);
     expect(good!.success).toBe(true);
     expect(missing!.error?.type).toBe('MCPToolNotFoundError');
-    expect(stage.world.newest.calls.map(({ params }) => params.name)).toEqual(['b']);
+    expect(pinned.world.newest.calls.map(({ params }) => params.name)).toEqual(['b']);
   });
 
   test('a process that returns as another version is compared before it gets a call', async () => {
@@ -182,7 +182,7 @@ describe('with security.pin: enforce', () => {
     const { world, herd, call, offers } = pinnedHerd('enforce', { maxInFlight: 2 });
     await call('a');
     const link = world.newest;
-    link.manners = { ...link.manners, answers: false };
+    link.behaviour = { ...link.behaviour, answers: false };
     const ways = ['b', 'b', 'a', 'b'].map((name) => herd.view.calls.call({ server: 'srv', tool: name }));
     await settled();
     expect(link.calls.slice(1).map(({ params }) => params.name)).toEqual(['b', 'b']);
@@ -244,7 +244,7 @@ describe('with security.pin: enforce', () => {
     expect((await call('a')).success).toBe(true);
   });
 
-  test('without writable pins the first list is blocked, until they can be written', async () => {
+  test('the first list is blocked until its pins can be written', async () => {
     const { store, call, announces, herd } = pinnedHerd('enforce');
     store.unwritable = '/state/pins/x.json cannot be written (ENOSPC)';
     const { error } = await call('a');

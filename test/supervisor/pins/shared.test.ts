@@ -7,13 +7,13 @@ const BLOCKED = { type: 'TrustRequiredError', sent: false };
 
 /** Two herds with the same pins (a daemon's, and one inside a script), both of which saw a tool change. */
 async function twoHerds() {
-  const stage = pinnedHerd('enforce');
-  await stage.call('a');
-  stage.offers([tool('a', EVIL), tool('b')]);
-  await stage.announces();
-  const other = stage.begin();
+  const pinned = pinnedHerd('enforce');
+  await pinned.call('a');
+  pinned.offers([tool('a', EVIL), tool('b')]);
+  await pinned.announces();
+  const other = pinned.begin();
   await other.view.catalog.tools();
-  return { ...stage, other };
+  return { ...pinned, other };
 }
 
 describe('pins that two herds share', () => {
@@ -25,7 +25,7 @@ describe('pins that two herds share', () => {
     expect(herd.view.status()[0]).not.toHaveProperty('unaccepted');
   });
 
-  test('show a tool as changed where it is blocked, also when the other herd offers the pinned definition, and can be accepted', async () => {
+  test('a changed tool is shown where it is blocked, also if the other herd offers the pinned one, and can be accepted', async () => {
     const { herd, other, call, offers, announces } = await twoHerds();
     offers([tool('a'), tool('b')]);
     await announces();

@@ -11,7 +11,7 @@ async function turns(): Promise<void> {
 }
 
 describe('a waiting call is not written to a tool that was blocked meanwhile', () => {
-  test('when a spare of a transient server at its limit brings another list', async () => {
+  test('no call is written after a spare of a transient server at its limit brought another list', async () => {
     const { world, herd, offers } = pinnedHerd('enforce', {
       lifecycle: 'transient',
       spares: 1,
@@ -19,7 +19,7 @@ describe('a waiting call is not written to a tool that was blocked meanwhile', (
     });
     await herd.view.catalog.tools();
     await world.passes(1000);
-    for (const link of world.alive) link.manners = { ...link.manners, answers: false };
+    for (const link of world.alive) link.behaviour = { ...link.behaviour, answers: false };
     const running = herd.view.calls.call({ server: 'srv', tool: 'b' });
     await turns();
     const waiting = herd.view.calls.call({ server: 'srv', tool: 'a' });
@@ -35,12 +35,12 @@ describe('a waiting call is not written to a tool that was blocked meanwhile', (
     expect((await herd.view.calls.call({ server: 'srv', tool: 'b' })).success).toBe(true);
   });
 
-  test('when it waits in one replica and another replica reported the change', async () => {
+  test('no call that waits in one replica is written after another replica reported the change', async () => {
     const { world, herd, offers } = pinnedHerd('enforce', { replicas: 2, maxInFlight: 1 });
     await herd.view.order('start', { servers: ['srv'] });
     await turns();
     const [one, two] = world.links;
-    for (const link of world.links) link.manners = { ...link.manners, answers: false };
+    for (const link of world.links) link.behaviour = { ...link.behaviour, answers: false };
     const calls = ['b', 'b', 'a', 'a'].map((name) => herd.view.calls.call({ server: 'srv', tool: name }));
     await turns();
     offers([tool('a', EVIL), tool('b')]);
@@ -53,13 +53,13 @@ describe('a waiting call is not written to a tool that was blocked meanwhile', (
     expect(world.links.flatMap((link) => link.calls.map(({ params }) => params.name))).toEqual(['b', 'b']);
   });
 
-  test('when it waits over max_in_flight and the setting becomes enforce', async () => {
+  test('no call that waits over max_in_flight is written after the setting became enforce', async () => {
     const { world, setting, herd, call, offers, announces } = pinnedHerd('warn', { maxInFlight: 1 });
     await call('b');
     offers([tool('a', EVIL), tool('b')]);
     await announces();
     const link = world.newest;
-    link.manners = { ...link.manners, answers: false };
+    link.behaviour = { ...link.behaviour, answers: false };
     const calls = ['b', 'a'].map((name) => herd.view.calls.call({ server: 'srv', tool: name }));
     await turns();
     setting.policy = 'enforce';
@@ -72,7 +72,7 @@ describe('a waiting call is not written to a tool that was blocked meanwhile', (
 });
 
 describe('when the setting becomes enforce, a process that was admitted unread is compared before its next call', () => {
-  test('if it is a spare of a transient server', async () => {
+  test('a spare of a transient server is compared', async () => {
     const { world, setting, herd, offers } = pinnedHerd('warn', { lifecycle: 'transient', spares: 1 });
     await herd.view.catalog.tools();
     await world.passes(1000);
@@ -91,7 +91,7 @@ describe('when the setting becomes enforce, a process that was admitted unread i
     expect(world.links.flatMap((link) => link.calls.map(({ params }) => params.name))).toEqual(['b', 'b']);
   });
 
-  test('if its list is being read', async () => {
+  test('a process whose list is being read is compared', async () => {
     const { world, setting, herd, call, offers } = pinnedHerd('warn');
     await call('b');
     let list = (_: JsonObject[]) => {};
@@ -134,14 +134,14 @@ describe('when the setting is no longer enforce', () => {
 });
 
 describe('while a server does not run, the list of its next process decides whether a blocked tool may run', () => {
-  const names = (stage: ReturnType<typeof pinnedHerd>) =>
-    stage.world.links.flatMap(({ calls }) => calls.map(({ params }) => params.name));
+  const names = (pinned: ReturnType<typeof pinnedHerd>) =>
+    pinned.world.links.flatMap(({ calls }) => calls.map(({ params }) => params.name));
 
   test.each(['transient', 'singleton'] as const)(
     '%s: a tool that changed back can be called',
     async (lifecycle) => {
-      const stage = pinnedHerd('enforce', { lifecycle });
-      const { herd, call, offers, world } = stage;
+      const pinned = pinnedHerd('enforce', { lifecycle });
+      const { herd, call, offers, world } = pinned;
       await call('a');
       offers([tool('a', EVIL), tool('b')]);
       for (let life = 0; life < 2; life += 1) {
@@ -150,7 +150,7 @@ describe('while a server does not run, the list of its next process decides whet
         await turns();
         expect((await call('a')).error).toMatchObject(BLOCKED);
       }
-      expect(names(stage)).toEqual(['a']);
+      expect(names(pinned)).toEqual(['a']);
       if (lifecycle === 'singleton') world.newest.crashes();
       offers([tool('a'), tool('b')]);
       const free = herd.view.calls.call({ server: 'srv', tool: 'a' });
@@ -158,21 +158,21 @@ describe('while a server does not run, the list of its next process decides whet
       expect((await free).success).toBe(true);
       const params = { name: 'srv__a', arguments: {} };
       expect(await herd.view.requests.request({ method: 'tools/call', params })).toHaveProperty('content');
-      expect(names(stage)).toEqual(['a', 'a', 'a']);
+      expect(names(pinned)).toEqual(['a', 'a', 'a']);
     },
   );
 
   test('a failed list does not block a transient server for ever', async () => {
-    const stage = pinnedHerd('enforce', { lifecycle: 'transient' });
-    stage.offers(new Error('no list today'));
-    expect((await stage.call('a')).error).toMatchObject(BLOCKED);
-    expect((await stage.call('a')).error).toMatchObject(BLOCKED);
-    stage.offers([tool('a')]);
-    expect((await stage.call('a')).success).toBe(true);
-    expect(names(stage)).toEqual(['a']);
+    const pinned = pinnedHerd('enforce', { lifecycle: 'transient' });
+    pinned.offers(new Error('no list today'));
+    expect((await pinned.call('a')).error).toMatchObject(BLOCKED);
+    expect((await pinned.call('a')).error).toMatchObject(BLOCKED);
+    pinned.offers([tool('a')]);
+    expect((await pinned.call('a')).success).toBe(true);
+    expect(names(pinned)).toEqual(['a']);
   });
 
-  test('with load_tools: false no process is started for the decision', async () => {
+  test('load_tools: false starts no process for the decision', async () => {
     const { world, call } = pinnedHerd('enforce', { lifecycle: 'transient', loadTools: false });
     for (let way = 0; way < 3; way += 1) expect((await call('a')).error).toMatchObject(BLOCKED);
     expect(world.links).toHaveLength(1);
@@ -204,7 +204,7 @@ describe('with enforce, a list that cannot be read', () => {
     expect(herd.view.status()[0]?.lists?.tools).toEqual({ freshness: 'fresh' });
     await world.passes(1000);
     expect(one!.reads).toContain('tools/list');
-    for (const link of world.links) link.manners = { ...link.manners, answers: false };
+    for (const link of world.links) link.behaviour = { ...link.behaviour, answers: false };
     const calls = [0, 1].map(() => herd.view.calls.call({ server: 'srv', tool: 'b' }));
     await turns();
     expect(world.alive.map((link) => link.calls.length)).toEqual([1, 1]);

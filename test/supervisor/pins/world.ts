@@ -40,7 +40,7 @@ export function pinnedHerd(policy: PinPolicy, changes: Parameters<typeof spec>[0
   const store = new PinMemory();
   const setting = { policy };
   let offered: JsonObject[] | Error | Promise<JsonObject[]> = [tool('a'), tool('b')];
-  world.manners = () => ({
+  world.behaviour = () => ({
     opens: true,
     answers: true,
     lists: {

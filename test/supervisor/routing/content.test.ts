@@ -77,15 +77,12 @@ describe('FR-003 FR-017 FR-018 FR-019 FR-020: the content of a result', () => {
     ['no object', 'x', 'string'],
     ['null', null, 'object'],
     ['a list in the list', [1], 'object'],
-  ])(
-    'with an unknown or invalid block keeps the block unchanged and reports its type: %s',
-    (_, raw, type) => {
-      expect(convert([raw])).toEqual({
-        blocks: [{ type: 'unknown', original_type: type, raw }],
-        unknown: [type],
-      });
-    },
-  );
+  ])('an unknown or invalid block is kept unchanged, and its type is reported: %s', (_, raw, type) => {
+    expect(convert([raw])).toEqual({
+      blocks: [{ type: 'unknown', original_type: type, raw }],
+      unknown: [type],
+    });
+  });
 
   test('reports each unknown type once', () => {
     expect(convert([{ type: 'a' }, { type: 'b' }, { type: 'a' }]).unknown).toEqual(['a', 'b']);
@@ -127,7 +124,7 @@ describe('content of very many unknown blocks', () => {
     expect(JSON.stringify(blocks).length).toBeLessThan(2 * JSON.stringify(raws).length);
   });
 
-  test('with a thousand types reports twenty of them', () => {
+  test('a thousand types are reported as twenty of them', () => {
     const { blocks, unknown } = convert(Array.from({ length: 1000 }, (_, at) => ({ type: `t${at}` })));
     expect(blocks).toHaveLength(1000);
     expect(unknown).toEqual(Array.from({ length: 20 }, (_, at) => `t${at}`));

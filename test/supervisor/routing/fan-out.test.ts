@@ -12,7 +12,7 @@ interface Begun {
 }
 
 /** Calls that the test ends, or a cancellation. */
-function stage(count: number, options: FanOutOptions = {}, params: Partial<CallParams> = {}) {
+function beginCalls(count: number, options: FanOutOptions = {}, params: Partial<CallParams> = {}) {
   const clock = new VirtualClock();
   const begun: Begun[] = [];
   const result = (one: CallParams, type?: string) =>
@@ -44,7 +44,7 @@ function stage(count: number, options: FanOutOptions = {}, params: Partial<CallP
 
 describe('many calls at once', () => {
   test('all begin; each result is reported when it comes, and all are returned in the order of the calls', async () => {
-    const { begun, told, results, kinds } = stage(3);
+    const { begun, told, results, kinds } = beginCalls(3);
     expect(begun).toHaveLength(3);
     begun[2]?.succeed();
     await settled();
@@ -57,7 +57,7 @@ describe('many calls at once', () => {
   });
 
   test('never exceed `concurrency`; a call that hangs takes one place', async () => {
-    const { begun, told } = stage(4, { concurrency: 2 });
+    const { begun, told } = beginCalls(4, { concurrency: 2 });
     for (const next of [1, 2, 3]) {
       expect(begun).toHaveLength(next + 1 === 2 ? 2 : next + 1);
       begun[next]?.succeed();
@@ -66,8 +66,8 @@ describe('many calls at once', () => {
     expect(told).toEqual([1, 2, 3]);
   });
 
-  test('with enough: 1 end at the first success: the others are cancelled, waiting ones never begin', async () => {
-    const { begun, kinds } = stage(4, { enough: 1, concurrency: 3 });
+  test('calls with enough: 1 end at the first success: the others are cancelled, waiting ones never begin', async () => {
+    const { begun, kinds } = beginCalls(4, { enough: 1, concurrency: 3 });
     begun[0]?.fail();
     await settled();
     expect(begun).toHaveLength(4);
@@ -75,27 +75,27 @@ describe('many calls at once', () => {
     expect(await kinds()).toEqual(['ServerCrashedError', 'CancelledError', 'ok', 'CancelledError']);
   });
 
-  test('with enough: 2 do not count failures', async () => {
-    const { begun, kinds } = stage(4, { enough: 2, concurrency: 3 });
+  test('calls with enough: 2 do not count failures', async () => {
+    const { begun, kinds } = beginCalls(4, { enough: 2, concurrency: 3 });
     begun[0]?.succeed();
     await settled();
     begun[1]?.fail();
     await settled();
     begun[3]?.succeed();
     expect(await kinds()).toEqual(['ok', 'ServerCrashedError', 'CancelledError', 'ok']);
-    const waiting = stage(3, { enough: 1, concurrency: 1 });
+    const waiting = beginCalls(3, { enough: 1, concurrency: 1 });
     waiting.begun[0]?.succeed();
     expect(await waiting.kinds()).toEqual(['ok', 'not begun: CancelledError', 'not begun: CancelledError']);
   });
 
   test('whose quorum cannot be reached all end before the result', async () => {
-    const { begun, kinds } = stage(2, { enough: 2 });
+    const { begun, kinds } = beginCalls(2, { enough: 2 });
     for (const one of begun) one.fail();
     expect(await kinds()).toEqual(['ServerCrashedError', 'ServerCrashedError']);
   });
 
   test('share a deadline: each gets the remaining time, or its own timeout if that is shorter', async () => {
-    const { begun, clock, kinds } = stage(4, { timeoutMs: 1000, concurrency: 1 }, { timeout_ms: 800 });
+    const { begun, clock, kinds } = beginCalls(4, { timeoutMs: 1000, concurrency: 1 }, { timeout_ms: 800 });
     clock.advance(300);
     begun[0]?.fail();
     await settled();
@@ -110,19 +110,19 @@ describe('many calls at once', () => {
     expect(begun.map(({ params }) => params.timeout_ms)).toEqual([800, 700]);
   });
 
-  test('without a deadline get no timeout', () => {
-    expect(stage(1).begun[0]?.params).not.toHaveProperty('timeout_ms');
+  test('calls without a deadline get no timeout', () => {
+    expect(beginCalls(1).begun[0]?.params).not.toHaveProperty('timeout_ms');
   });
 
   test('can be cancelled together, also before they begin', async () => {
     const abort = new AbortController();
-    const running = stage(2, { signal: abort.signal, concurrency: 1 });
+    const running = beginCalls(2, { signal: abort.signal, concurrency: 1 });
     abort.abort(new Error('enough'));
     expect(await running.kinds()).toEqual(['CancelledError', 'not begun: CancelledError']);
-    expect(await stage(1, { signal: abort.signal }).kinds()).toEqual(['not begun: CancelledError']);
+    expect(await beginCalls(1, { signal: abort.signal }).kinds()).toEqual(['not begun: CancelledError']);
   });
 
   test('resolve at once for an empty list of calls', async () => {
-    expect(await stage(0).results).toEqual([]);
+    expect(await beginCalls(0).results).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { LISTED, LISTS, MUTE, URI, unlistedResource } from './unlisted-resource.
 describe('a watch of a resource', () => {
   test('moves to the changed server, also when that server is read later than list_wait', async () => {
     const world = new World();
-    world.manners = () => ({ answers: true, lists: LISTS });
+    world.behaviour = () => ({ answers: true, lists: LISTS });
     const opened = { ...HELLO, capabilities: { resources: { subscribe: true } } };
     const herd = world.herd();
     herd.apply([spec()]);
@@ -28,7 +28,7 @@ describe('a watch of a resource', () => {
 
   test('is refused with an error that has no value declared for its server', async () => {
     const world = new World();
-    world.manners = () => ({ answers: true, lists: LISTS });
+    world.behaviour = () => ({ answers: true, lists: LISTS });
     const redactFor = <T>({ name }: { name: string }, value: T): T =>
       JSON.parse(JSON.stringify(value).replaceAll(`secret of ${name}`, '***')) as T;
     const herd = world.herd({ redactFor });
@@ -78,7 +78,7 @@ describe('while a server starts, a resource that no known list has', () => {
   test('stays watched at the other server if that server lists it too', async () => {
     const { first, world, watch, watched, comes } = await unlistedResource();
     await watch();
-    first.manners = { ...first.manners, lists: LISTED };
+    first.behaviour = { ...first.behaviour, lists: LISTED };
     first.says('notifications/resources/list_changed');
     await world.passes(1000);
     await comes();

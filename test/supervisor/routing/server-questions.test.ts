@@ -116,7 +116,7 @@ describe('a question of a server', () => {
     const sampled = await say('trigger-sampling-request', { prompt: 'hi', maxTokens: 5 }, { onRequest });
     expect(sampled).toContain('sampled!');
     expect(await say('trigger-elicitation-request', {}, { onRequest })).toContain('Ada');
-    const nobody = await say('trigger-sampling-request', { prompt: 'hi', maxTokens: 5 });
-    expect(nobody).toContain("use an agent that offers 'sampling'");
+    const answer = await say('trigger-sampling-request', { prompt: 'hi', maxTokens: 5 });
+    expect(answer).toContain("use an agent that offers 'sampling'");
   });
 });

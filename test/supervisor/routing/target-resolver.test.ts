@@ -7,7 +7,7 @@ import { LISTS, URI, unlistedResource } from './unlisted-resource.js';
 /** A herd whose server answers the next request with this error. */
 async function refusing(error: JsonObject) {
   const world = new World();
-  world.manners = () => ({ opens: true, lists: LISTS });
+  world.behaviour = () => ({ opens: true, lists: LISTS });
   const herd = world.herd({
     redact: (value) => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '***')),
   });
@@ -27,7 +27,7 @@ async function refusing(error: JsonObject) {
 
 describe('the error of a server', () => {
   test.each([-32002, -32602])(
-    'to a read, %i, becomes MCPResourceNotFoundError with a suggestion',
+    'the error %i to a read becomes MCPResourceNotFoundError with a suggestion',
     async (code) => {
       const { herd, answered } = await refusing({ code, message: 'Resource note://b not found' });
       expect(await answered(herd.view.requests.resource({ server: 'srv', uri: 'note://b' }))).toMatchObject({
@@ -39,7 +39,7 @@ describe('the error of a server', () => {
     },
   );
 
-  test('to a prompt without an argument keeps its text without secrets, and its fix names the list of prompts', async () => {
+  test('the error to a prompt that lacks an argument keeps its text without secrets, and its fix names the prompts', async () => {
     const { herd, answered } = await refusing({ code: -32602, message: 'not hunter2: city is missing' });
     const failure = await answered(herd.view.requests.prompt({ server: 'srv', name: 'p' }));
     expect(failure).toMatchObject({
@@ -50,7 +50,7 @@ describe('the error of a server', () => {
     });
   });
 
-  test('to a read with another code stays MCPProtocolError', async () => {
+  test('the error to a read with another code stays MCPProtocolError', async () => {
     const { herd, answered } = await refusing({ code: -32603, message: 'oh' });
     const asking = herd.view.requests.resource({ server: 'srv', uri: 'note://b' });
     expect(await answered(asking)).toMatchObject({
@@ -64,7 +64,7 @@ describe('a request that names no server, while a server hangs at its first star
   /** Where list_wait is longer than any request may take. */
   async function herdWithHungServer() {
     const world = new World();
-    world.manners = ({ name }) => (name === 'hung' ? {} : { opens: true, lists: LISTS });
+    world.behaviour = ({ name }) => (name === 'hung' ? {} : { opens: true, lists: LISTS });
     const herd = world.herd({ listWaitMs: () => 60_000 });
     herd.apply([spec({ name: 'hung' }), spec({ name: 'srv' })]);
     await herd.view.order('start', { servers: ['srv'] }, true);

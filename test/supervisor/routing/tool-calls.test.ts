@@ -9,7 +9,7 @@ import { LineClient } from '../../ipc/mcp/support.js';
 import { makeFolder } from '../../support/folder.js';
 import { startHerd } from '../../support/herd.js';
 
-async function stage(fields: Record<string, unknown> = {}) {
+async function startContentHerd(fields: Record<string, unknown> = {}) {
   const herd = await startHerd(config([server('content', 'content.mjs', fields)]));
   const call = (tool: string, args: Record<string, unknown> = {}) =>
     herd.fleet.call({ server: 'content', tool, arguments: args });
@@ -21,7 +21,7 @@ const meta = { 'example.com/trace': 7 };
 
 describe('a result that passes the daemon', () => {
   test('FR-003 FR-017 FR-018 FR-019 FR-020 US3.1 US3.2 US3.3 US3.4 US3.5: keeps every kind of content', async () => {
-    const { call, home } = await stage();
+    const { call, home } = await startContentHerd();
     const result = await call('everything');
     expect(result.content).toEqual([
       { type: 'text', text: 'first', annotations, meta },
@@ -58,8 +58,8 @@ describe('a result that passes the daemon', () => {
     expect(log).toContain("content of unknown type 'hologram' was kept as it came");
   });
 
-  test('US5.3 FR-022: of a tool that failed keeps the text and the content of the tool', async () => {
-    const { call } = await stage();
+  test('US5.3 FR-022: the result of a tool that failed keeps the text and the content of the tool', async () => {
+    const { call } = await startContentHerd();
     const failed = await call('fails');
     expect(failed).toMatchObject({
       success: false,
@@ -69,8 +69,8 @@ describe('a result that passes the daemon', () => {
     });
   });
 
-  test('US1.3: with structured content only, without content, or in the form of 2024-10-07 is a success', async () => {
-    const { call } = await stage();
+  test('US1.3: structured content only, no content, or the form of 2024-10-07 is a success', async () => {
+    const { call } = await startContentHerd();
     const structured = await call('structured');
     expect(structured).toMatchObject({ success: true, content: [] });
     expect(structured.metadata.structured_content).toEqual({ only: true });
@@ -87,7 +87,7 @@ const linkIn = ({ content }: ToolResult) => {
 
 describe('result_limit', () => {
   test('cuts text beyond it, says how much, and stores the whole text in a file of mode 0600', async () => {
-    const { call, home } = await stage({ result_limit: 10 });
+    const { call, home } = await startContentHerd({ result_limit: 10 });
     const result = await call('long', { lengths: [6, 6, 3] });
     const link = linkIn(result);
     expect(result.content).toEqual([
@@ -105,7 +105,7 @@ describe('result_limit', () => {
   });
 
   test('applies to MCP clients: the file is linked as a resource, other blocks stay', async () => {
-    const { home } = await stage({ result_limit: 10 });
+    const { home } = await startContentHerd({ result_limit: 10 });
     const client = new LineClient(home.socket);
     await client.hello();
     const params = { name: 'content__long', arguments: { lengths: [6, 6, 3] } };
@@ -122,19 +122,19 @@ describe('result_limit', () => {
   });
 
   test('cuts the error text of a failed tool', async () => {
-    const { call } = await stage({ result_limit: 10 });
+    const { call } = await startContentHerd({ result_limit: 10 });
     const { error, content } = await call('long', { lengths: [20], isError: true });
     expect(error?.message).toBe('0'.repeat(10));
     expect(content[0]).toMatchObject({ text: expect.stringContaining('[10 of 20 characters cut') });
   });
 
   test('leaves a result that fits, and every result when it is not set', async () => {
-    const { call, home } = await stage({ result_limit: 10 });
+    const { call, home } = await startContentHerd({ result_limit: 10 });
     const fits = await call('long', { lengths: [5, 5] });
     expect(fits.metadata).not.toHaveProperty('truncated');
     expect(fits.content).toHaveLength(3);
     expect(readdirSync(join(home.folder, 'state'))).not.toContain('results');
-    const free = await stage();
+    const free = await startContentHerd();
     const whole = await free.call('long', { lengths: [1_000_000] });
     expect(whole.text()).toHaveLength(1_000_000);
   });

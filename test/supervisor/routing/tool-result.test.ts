@@ -61,7 +61,7 @@ describe('the result of a call', () => {
     expect(resultOf(ok({ content: [{ type: 'video' }] })).unknown).toEqual(['video']);
   });
 
-  test("FR-022: with isError is MCPToolError with the tool's text, sent: true, never retryable, and keeps the content", () => {
+  test("FR-022: a result with isError is MCPToolError with the tool's text and content, sent: true, never retryable", () => {
     const content = [
       { type: 'text', text: 'no such file' },
       { type: 'image', data: 'AAAA', mimeType: 'image/png' },
@@ -79,7 +79,7 @@ describe('the result of a call', () => {
     expect([success, metadata.is_error, blocks.length]).toEqual([false, true, 3]);
   });
 
-  test('with isError and no text has a default message; only isError: true counts', () => {
+  test('a result with isError and no text has a default message; only isError: true counts', () => {
     expect(resultOf(ok({ isError: true })).error?.message).toBe('srv.tool failed and did not say why');
     expect(resultOf(ok({ isError: 'yes' })).success).toBe(true);
   });

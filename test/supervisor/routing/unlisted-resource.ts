@@ -12,7 +12,7 @@ export const LISTED = { 'resources/list': [{ uri: URI, name: 'x' }] };
 /** `first` is the only one that is known to offer resources; `second` is about to start and has `lists`. */
 export async function unlistedResource(lists: FakeLinkBehaviour['lists'] = LISTED) {
   const world = new World();
-  world.manners = ({ name }) => ({ answers: true, lists: name === 'first' ? LISTS : lists! });
+  world.behaviour = ({ name }) => ({ answers: true, lists: name === 'first' ? LISTS : lists! });
   const herd = world.herd();
   herd.apply([spec({ name: 'first' }), spec({ name: 'second' })]);
   void herd.view.order('start', { all: true });

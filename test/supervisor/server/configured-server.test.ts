@@ -6,10 +6,10 @@ import { ConfiguredServer } from '../../../src/supervisor/server/configured-serv
 import { type FakeLinkBehaviour, failure } from '../fake-link.js';
 import { Caller, request, settled, spec, World } from '../world.js';
 
-function stage(changes: Partial<StdioSpec> = {}, manners: FakeLinkBehaviour = { opens: true }) {
+function createServer(changes: Partial<StdioSpec> = {}, behaviour: FakeLinkBehaviour = { opens: true }) {
   const world = new World();
-  world.manners = () => manners;
-  const server = new ConfiguredServer(spec(changes), 1, world.surroundings(), Promise.resolve());
+  world.behaviour = () => behaviour;
+  const server = new ConfiguredServer(spec(changes), 1, world.serverDeps(), Promise.resolve());
   const call = (mark = 'x') => {
     const caller = new Caller();
     server.send(request(mark), caller);
@@ -35,21 +35,21 @@ describe('the processes that a server starts with', () => {
     ['disabled: none', { enabled: false, start: 'eager' }, 0],
     ['disabled and transient: none', { ...transient, enabled: false, spares: 2 }, 0],
   ] as [string, Partial<StdioSpec>, number][])('%s', async (_, changes, processes) => {
-    const { world, server } = stage(changes);
+    const { world, server } = createServer(changes);
     server.begin();
     await settled();
     expect(world.links.length).toBe(processes);
   });
 
   test.each([{}, transient])('are none for a disabled server, whose state is disabled: %o', (changes) => {
-    const { server } = stage({ ...changes, enabled: false });
+    const { server } = createServer({ ...changes, enabled: false });
     expect(server.snapshot()).toMatchObject({ state: 'created', detail: 'disabled', pids: [] });
   });
 });
 
 describe('replicas', () => {
   test('I1: are never more processes than configured, and a call goes to the least busy one', async () => {
-    const { world, server, call, shares } = stage({ replicas: 3 });
+    const { world, server, call, shares } = createServer({ replicas: 3 });
     server.start();
     await settled();
     for (let count = 0; count < 7; count += 1) call();
@@ -61,7 +61,7 @@ describe('replicas', () => {
   });
 
   test('that run get a call before an idle one is started', async () => {
-    const { world, server, call } = stage({ replicas: 2 });
+    const { world, server, call } = createServer({ replicas: 2 });
     server.start();
     await settled();
     world.links[0]?.goes({ kind: 'disconnected', reason: 'ended', killed: false });
@@ -70,8 +70,8 @@ describe('replicas', () => {
     expect(world.links[1]?.calls.length).toBe(1);
   });
 
-  test('in quarantine get no call while another can take it', async () => {
-    const { world, server, call } = stage({ replicas: 2 });
+  test('a replica in quarantine gets no call while another can take it', async () => {
+    const { world, server, call } = createServer({ replicas: 2 });
     server.start();
     await settled();
     world.links[0]?.goes(failure('srv', { permanent: true }));
@@ -81,7 +81,7 @@ describe('replicas', () => {
   });
 
   test('that wait for their next try get no call while another runs, even a busy one', async () => {
-    const { world, server, call } = stage({ replicas: 2 });
+    const { world, server, call } = createServer({ replicas: 2 });
     server.start();
     await settled();
     world.links[0]?.crashes();
@@ -94,7 +94,7 @@ describe('replicas', () => {
   });
 
   test('that are all quarantined: the call gets an error with the reason', async () => {
-    const { world, server, call } = stage({ replicas: 2 });
+    const { world, server, call } = createServer({ replicas: 2 });
     server.start();
     await settled();
     for (const link of [...world.links]) link.goes(failure('srv', { permanent: true }));
@@ -103,7 +103,7 @@ describe('replicas', () => {
   });
 
   test('are shown by the one that needs attention; pids, calls in flight and restarts are summed', async () => {
-    const { world, server, call } = stage({ replicas: 3 });
+    const { world, server, call } = createServer({ replicas: 3 });
     call();
     await settled();
     expect(server.snapshot()).toMatchObject({
@@ -135,7 +135,7 @@ describe('replicas', () => {
 
 describe('the statistics of a server', () => {
   test('count calls and failures, and have the durations', async () => {
-    const { server, call } = stage();
+    const { server, call } = createServer();
     call();
     call();
     const settle = (outcome: Outcome, elapsedMs: number) =>
@@ -152,7 +152,7 @@ describe('the lists of a server', () => {
     const lists = {
       'tools/list': [{ name: 'a', n: 1 }, { name: 'secret_b' }, { name: 7 }, { name: 'a', n: 2 }],
     };
-    const { server } = stage({ tools: { allow: ['*'], deny: ['secret_*'] } }, { opens: true, lists });
+    const { server } = createServer({ tools: { allow: ['*'], deny: ['secret_*'] } }, { opens: true, lists });
     const { catalog } = server;
     expect([catalog.keysOf('tools'), catalog.hasTool('any'), catalog.hasTool('secret_b')]).toEqual([
       undefined,
@@ -168,7 +168,7 @@ describe('the lists of a server', () => {
   });
 
   test('start a server that does not run; known lists start nothing', async () => {
-    const { world, server } = stage({}, tools('a'));
+    const { world, server } = createServer({}, tools('a'));
     const [one, two] = await Promise.all([server.readLists(), server.readLists()]);
     expect([one, two === one, world.links.length]).toEqual([
       { tools: [{ name: 'a' }], prompts: [], resources: [], templates: [] },
@@ -181,16 +181,16 @@ describe('the lists of a server', () => {
   });
 
   test('are read again from the running process on refresh; the old lists stay until the answer', async () => {
-    const { world, server } = stage({}, tools('a'));
+    const { world, server } = createServer({}, tools('a'));
     await server.readLists();
-    world.newest.manners = tools('b');
+    world.newest.behaviour = tools('b');
     const reading = server.readLists({ refresh: true });
     expect(server.catalog.knownLists()?.tools).toEqual([{ name: 'a' }]);
     expect([(await reading).tools, world.links.length]).toEqual([[{ name: 'b' }], 1]);
   });
 
   test('stay after a stop: a refresh starts nothing', async () => {
-    const { world, server } = stage({}, tools('a'));
+    const { world, server } = createServer({}, tools('a'));
     await server.readLists();
     server.stop();
     await settled();
@@ -199,9 +199,9 @@ describe('the lists of a server', () => {
   });
 
   test('keep a list that can no longer be read, and update the others', async () => {
-    const { world, server } = stage({}, tools('a'));
+    const { world, server } = createServer({}, tools('a'));
     await server.readLists();
-    world.newest.manners = { lists: { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'p' }] } };
+    world.newest.behaviour = { lists: { 'tools/list': new Error('no'), 'prompts/list': [{ name: 'p' }] } };
     expect(await server.readLists({ refresh: true })).toMatchObject({
       tools: [{ name: 'a' }],
       prompts: [{ name: 'p' }],
@@ -209,7 +209,7 @@ describe('the lists of a server', () => {
   });
 
   test('are unknown at once if the server cannot start', async () => {
-    const { world, server } = stage({}, {});
+    const { world, server } = createServer({}, {});
     const reading = server.readLists();
     await settled();
     world.newest.goes(failure('srv', { permanent: true }));
@@ -218,7 +218,7 @@ describe('the lists of a server', () => {
   });
 
   test('are waited for until start_timeout if the server never answers', async () => {
-    const { world, server } = stage({ startTimeoutMs: 5_000 }, {});
+    const { world, server } = createServer({ startTimeoutMs: 5_000 }, {});
     let lists: unknown;
     void server.readLists().then((read) => {
       lists = read;
@@ -231,12 +231,12 @@ describe('the lists of a server', () => {
   });
 
   test('are unknown at once if the server is disabled', async () => {
-    const { server } = stage({ enabled: false });
+    const { server } = createServer({ enabled: false });
     expect((await server.readLists({ refresh: true })).tools).toBeUndefined();
   });
 
   test('are read from a replica that runs', async () => {
-    const { world, server } = stage({ replicas: 2 }, tools('a'));
+    const { world, server } = createServer({ replicas: 2 }, tools('a'));
     server.start();
     await settled();
     world.links[0]?.goes({ kind: 'disconnected', reason: 'ended', killed: false });
@@ -248,14 +248,14 @@ describe('the lists of a server', () => {
 
 describe('the lists of a transient server', () => {
   test('I9: are read by one process that ends when they are known', async () => {
-    const { world, server } = stage(transient, tools('a'));
+    const { world, server } = createServer(transient, tools('a'));
     expect((await server.readLists()).tools).toEqual([{ name: 'a' }]);
     await settled();
     expect([world.links.length, world.alive]).toEqual([1, []]);
   });
 
   test('are read once for all processes, and again on refresh', async () => {
-    const { world, server, call } = stage(transient, { ...tools('a'), answers: true });
+    const { world, server, call } = createServer(transient, { ...tools('a'), answers: true });
     await server.readLists();
     call();
     await settled();
@@ -269,11 +269,11 @@ describe('the lists of a transient server', () => {
     const slow = new Promise<never[]>((resolve) => {
       list = resolve;
     });
-    const { world, server, call } = stage(transient, {});
+    const { world, server, call } = createServer(transient, {});
     const reading = server.readLists();
     await settled();
     const caller = call();
-    world.newest.manners = { lists: { 'tools/list': slow } };
+    world.newest.behaviour = { lists: { 'tools/list': slow } };
     world.newest.opens();
     world.newest.answers();
     await settled();
@@ -284,7 +284,7 @@ describe('the lists of a transient server', () => {
   });
 
   test('are unknown at once if it cannot start or was stopped', async () => {
-    const { world, server } = stage(transient, {});
+    const { world, server } = createServer(transient, {});
     const reading = server.readLists();
     await settled();
     world.newest.goes(failure('srv'));
@@ -296,7 +296,7 @@ describe('the lists of a transient server', () => {
 
 describe('the snapshot of a transient server', () => {
   test('has the state of its newest process and all pids', async () => {
-    const { world, server, call } = stage(transient);
+    const { world, server, call } = createServer(transient);
     expect(server.snapshot()).toMatchObject({ state: 'created', detail: 'idle', incarnation: 0 });
     call();
     call();
@@ -321,13 +321,13 @@ describe('a retired server', () => {
     'is gone when its processes and its predecessor are gone: %o',
     async (changes) => {
       const world = new World();
-      world.manners = () => ({ opens: true, goes: 'never' });
-      const around = world.surroundings();
+      world.behaviour = () => ({ opens: true, goes: 'never' });
+      const deps = world.serverDeps();
       let goes = () => {};
       const predecessor = new Promise<void>((resolve) => {
         goes = resolve;
       });
-      const server = new ConfiguredServer(spec(changes), 1, around, predecessor);
+      const server = new ConfiguredServer(spec(changes), 1, deps, predecessor);
       let gone = false;
       void server.retire().then(() => {
         gone = true;
@@ -336,13 +336,13 @@ describe('a retired server', () => {
       expect(gone).toBe(false);
       goes();
       await settled();
-      expect([gone, around.children()]).toEqual([true, []]);
+      expect([gone, deps.children()]).toEqual([true, []]);
     },
   );
 
   test('fails its calls with a retryable error', async () => {
     for (const changes of [{}, transient]) {
-      const { server, call } = stage({ ...changes, maxInFlight: 1 }, {});
+      const { server, call } = createServer({ ...changes, maxInFlight: 1 }, {});
       const callers = [call(), call()];
       await settled();
       await server.retire();
@@ -353,7 +353,7 @@ describe('a retired server', () => {
 
 describe('orders to a server', () => {
   test('reach every replica: start, stop, restart and reset', async () => {
-    const { world, server } = stage({ replicas: 2 });
+    const { world, server } = createServer({ replicas: 2 });
     server.start();
     await server.whenDecided();
     expect(world.alive.length).toBe(2);
@@ -363,7 +363,7 @@ describe('orders to a server', () => {
     server.stop();
     await server.whenGone();
     expect([world.alive, server.lastStops.length]).toEqual([[], 2]);
-    world.manners = () => ({});
+    world.behaviour = () => ({});
     server.start();
     await settled();
     for (const link of world.alive) link.goes(failure('srv', { permanent: true }));
@@ -375,7 +375,7 @@ describe('orders to a server', () => {
 });
 
 test('ten thousand calls through one server leave no call in flight and no timer', async () => {
-  const { world, server, call } = stage({ maxInFlight: 100_000 }, { opens: true, answers: true });
+  const { world, server, call } = createServer({ maxInFlight: 100_000 }, { opens: true, answers: true });
   for (let round = 0; round < 100; round += 1) {
     for (let count = 0; count < 100; count += 1) call();
     await settled();

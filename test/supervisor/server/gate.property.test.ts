@@ -28,7 +28,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constantFrom('open', 'seal', 'die', 'fail', 'answer') }) },
 );
 
-test('I2 I10: for any order of events a call settles once and is written at most once', () => {
+test('I2 I10: a call settles once and is written at most once for any order of events', () => {
   const reached = { waitedThenWritten: 0, expired: 0, crashed: 0, failed: 0, answered: 0, cancelled: 0 };
   fc.assert(
     fc.property(fc.array(steps, { minLength: 10, maxLength: 60, size: 'max' }), (script) => {

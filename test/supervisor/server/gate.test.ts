@@ -8,7 +8,7 @@ import { Caller, request, spec } from '../world.js';
 
 const SECOND = 1000;
 
-function stage() {
+function createGate() {
   const clock = new VirtualClock();
   const state: { refusal: MCPError | undefined; woken: number } = { refusal: undefined, woken: 0 };
   const gate = new Gate({
@@ -37,7 +37,7 @@ function stage() {
 
 describe('an open gate', () => {
   test('writes a call to its session at once, and wakes no server', () => {
-    const { gate, session, call, marks, state } = stage();
+    const { gate, session, call, marks, state } = createGate();
     const link = session();
     gate.open(link.session);
     const { caller } = call('a');
@@ -50,14 +50,14 @@ describe('an open gate', () => {
   });
 
   test('counts calls in flight and calls that wait in the session as its load', () => {
-    const { gate, session, call } = stage();
+    const { gate, session, call } = createGate();
     gate.open(session().session);
     for (const mark of ['a', 'b', 'c']) call(mark);
     expect(gate.load).toBe(3);
   });
 
   test('does not ask for a refusal', () => {
-    const { gate, session, call, state } = stage();
+    const { gate, session, call, state } = createGate();
     gate.open(session().session);
     state.refusal = new ServerUnavailableError('no');
     expect(call().caller.isSettled).toBe(false);
@@ -66,14 +66,14 @@ describe('an open gate', () => {
 
 describe('a gate without a session', () => {
   test('keeps a call waiting and wakes the server in the same tick', () => {
-    const { gate, call, state } = stage();
+    const { gate, call, state } = createGate();
     const { caller } = call();
     expect([gate.waiting, gate.load, gate.isOpen, state.woken]).toEqual([1, 1, false, 1]);
     expect([caller.isSettled, caller.routes]).toEqual([false, []]);
   });
 
   test('I10: writes waiting calls in order when a session opens, each once', () => {
-    const { gate, call, session, marks } = stage();
+    const { gate, call, session, marks } = createGate();
     const callers = ['a', 'b', 'c'].map((mark) => call(mark).caller);
     const link = session();
     gate.open(link.session);
@@ -89,7 +89,7 @@ describe('a gate without a session', () => {
   });
 
   test("refuses a call by the keeper's state at once: the call neither waits nor wakes the server", () => {
-    const { gate, call, state } = stage();
+    const { gate, call, state } = createGate();
     state.refusal = new ServerUnavailableError('srv: was stopped');
     const { caller, handle } = call();
     expect(caller.error).toBe(state.refusal);
@@ -97,7 +97,7 @@ describe('a gate without a session', () => {
   });
 
   test('fails every waiting call once when no session will open', () => {
-    const { gate, call, session, marks } = stage();
+    const { gate, call, session, marks } = createGate();
     const callers = ['a', 'b'].map((mark) => call(mark).caller);
     const error = new ServerUnavailableError('srv: is quarantined');
     gate.fail(error);
@@ -111,7 +111,7 @@ describe('a gate without a session', () => {
 
 describe('a gate whose session has ended', () => {
   test('P4: keeps a call waiting for the next incarnation, before the machine has the report of the death', () => {
-    const { gate, session, call, marks, state } = stage();
+    const { gate, session, call, marks, state } = createGate();
     const first = session();
     gate.open(first.session);
     const running = call('a').caller;
@@ -126,7 +126,7 @@ describe('a gate whose session has ended', () => {
   });
 
   test('keeps new calls waiting after a seal; calls in flight may still be answered', () => {
-    const { gate, session, call, marks } = stage();
+    const { gate, session, call, marks } = createGate();
     const link = session();
     gate.open(link.session);
     const { caller } = call('a');
@@ -140,7 +140,7 @@ describe('a gate whose session has ended', () => {
 
 describe('a waiting call', () => {
   test('waits without a limit when its caller set no timeout', () => {
-    const { clock, call, gate, session } = stage();
+    const { clock, call, gate, session } = createGate();
     const { caller } = call();
     clock.advance(3600 * SECOND);
     expect(caller.isSettled).toBe(false);
@@ -153,7 +153,7 @@ describe('a waiting call', () => {
   });
 
   test("fails at its caller's timeout with sent: false", () => {
-    const { clock, call, gate, session, marks } = stage();
+    const { clock, call, gate, session, marks } = createGate();
     const { caller } = call('a', SECOND);
     clock.advance(999);
     expect(caller.isSettled).toBe(false);
@@ -166,7 +166,7 @@ describe('a waiting call', () => {
   });
 
   test('has only its remaining time at the server', () => {
-    const { clock, call, gate, session } = stage();
+    const { clock, call, gate, session } = createGate();
     const { caller } = call('a', SECOND);
     clock.advance(700);
     gate.open(session().session);
@@ -177,7 +177,7 @@ describe('a waiting call', () => {
   });
 
   test('is not written after its timeout, also when the timer is late', () => {
-    const { clock, call, gate, session, marks } = stage();
+    const { clock, call, gate, session, marks } = createGate();
     const { caller } = call('a', 1005);
     const other = call('b').caller;
     clock.advance(1010);
@@ -188,7 +188,7 @@ describe('a waiting call', () => {
   });
 
   test('that is cancelled settles once and is never written', () => {
-    const { call, gate, session, marks } = stage();
+    const { call, gate, session, marks } = createGate();
     const { caller, handle } = call('a');
     handle?.cancel('enough');
     handle?.cancel();
@@ -200,7 +200,7 @@ describe('a waiting call', () => {
   });
 
   test('that was written meanwhile is cancelled at the server by the same handle', () => {
-    const { call, gate, session } = stage();
+    const { call, gate, session } = createGate();
     const { caller, handle } = call('a');
     const link = session();
     gate.open(link.session);
@@ -210,7 +210,7 @@ describe('a waiting call', () => {
   });
 
   test('P4: is served by the next incarnation if the first never opened', () => {
-    const { call, gate, session, marks } = stage();
+    const { call, gate, session, marks } = createGate();
     const { caller } = call('a');
     gate.seal();
     const link = session();
@@ -221,8 +221,8 @@ describe('a waiting call', () => {
 });
 
 describe('a caller that cancels another call in its callback', () => {
-  test('I2: while the gate fails all calls: both settle once', () => {
-    const { gate } = stage();
+  test('I2: both calls settle once while the gate fails all calls', () => {
+    const { gate } = createGate();
     const second = new Caller();
     const first = new Caller();
     const settle = (outcome: Outcome) => {
@@ -236,8 +236,8 @@ describe('a caller that cancels another call in its callback', () => {
     expect(second.error.type).toBe('CancelledError');
   });
 
-  test('I2 I10: while the gate opens: the other call is not written', () => {
-    const { gate, session, marks } = stage();
+  test('I2 I10: the other call is not written while the gate opens', () => {
+    const { gate, session, marks } = createGate();
     const second = new Caller();
     // cannot be written, so it is settled in the middle of the opening
     const params: Record<string, unknown> = {};
@@ -253,7 +253,7 @@ describe('a caller that cancels another call in its callback', () => {
 
 describe('the limit of waiting calls', () => {
   test('is 10,000: the next call is refused, the others stay', () => {
-    const { gate, call, state } = stage();
+    const { gate, call, state } = createGate();
     const callers = Array.from({ length: 10_000 }, (_, index) => call(String(index)).caller);
     const { caller, handle } = call();
     expect(caller.error).toMatchObject({ type: 'OverloadedError', retryable: true, sent: false });
@@ -264,7 +264,7 @@ describe('the limit of waiting calls', () => {
   });
 
   test('is 64 MiB; a cancelled call makes room', () => {
-    const { call } = stage();
+    const { call } = createGate();
     const big = 'x'.repeat(2 ** 20);
     const handles = Array.from({ length: 64 }, () => call(big).handle);
     expect(call('y').caller.error.type).toBe('OverloadedError');

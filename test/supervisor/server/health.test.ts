@@ -4,7 +4,7 @@ import { VirtualClock } from '../../../src/testing/index.js';
 import { FakeLink } from '../fake-link.js';
 import { Caller, request, settled, spec } from '../world.js';
 
-function stage(ping = { intervalMs: 1000, timeoutMs: 300 }, isRemote = false) {
+function checkHealth(ping = { intervalMs: 1000, timeoutMs: 300 }, isRemote = false) {
   const clock = new VirtualClock();
   const state = { answers: true, pings: 0, hung: [] as string[] };
   const on = { opened: () => {}, notification: () => {}, ended: () => {} };
@@ -30,13 +30,13 @@ function stage(ping = { intervalMs: 1000, timeoutMs: 300 }, isRemote = false) {
 
 describe('the health check', () => {
   test('pings a server that answers once per interval', async () => {
-    const { state, passes } = stage();
+    const { state, passes } = checkHealth();
     await passes(3500);
     expect([state.pings, state.hung]).toEqual([3, []]);
   });
 
   test('P8: reports a silent server without calls as hung, once', async () => {
-    const { state, passes, clock } = stage();
+    const { state, passes, clock } = checkHealth();
     state.answers = false;
     await passes(1250);
     expect(state.hung).toEqual([]);
@@ -47,7 +47,7 @@ describe('the health check', () => {
   });
 
   test('P8: spares a silent server with a call in flight, and reports it after the call', async () => {
-    const { state, link, passes } = stage();
+    const { state, link, passes } = checkHealth();
     state.answers = false;
     link.session.send(request(), new Caller());
     await passes(4000);
@@ -58,7 +58,7 @@ describe('the health check', () => {
   });
 
   test('U6: reports a silent remote server, with or without calls, unless a message arrived from it', async () => {
-    const { state, link, passes } = stage(undefined, true);
+    const { state, link, passes } = checkHealth(undefined, true);
     state.answers = false;
     link.session.send(request(), { settle: () => {}, progress: () => {} });
     const heard = { jsonrpc: '2.0', method: 'notifications/message', params: {} };
@@ -73,7 +73,7 @@ describe('the health check', () => {
   });
 
   test('P8: does not report a server after this machine slept', async () => {
-    const { state, clock } = stage();
+    const { state, clock } = checkHealth();
     state.answers = false;
     clock.advance(1000);
     // the timer of the ping fires together with everything that was due in the meantime
@@ -89,12 +89,12 @@ describe('the health check', () => {
       { intervalMs: 0, timeoutMs: 300 },
       { intervalMs: 1000, timeoutMs: 0 },
     ]) {
-      expect(stage(ping).clock.pending).toBe(0);
+      expect(checkHealth(ping).clock.pending).toBe(0);
     }
   });
 
   test('that is stopped during a ping reports nothing', async () => {
-    const { state, health, passes, clock } = stage();
+    const { state, health, passes, clock } = checkHealth();
     state.answers = false;
     await passes(1100);
     health.stop();

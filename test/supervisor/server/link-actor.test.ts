@@ -8,9 +8,9 @@ import { type FakeLinkBehaviour, failure } from '../fake-link.js';
 import { Caller, EVERY_LIST, request, settled, spec, World } from '../world.js';
 
 /** The link as a child, and all that it reports. */
-function stage(manners: FakeLinkBehaviour = {}, changes: Parameters<typeof spec>[0] = {}) {
+function createLink(behaviour: FakeLinkBehaviour = {}, changes: Parameters<typeof spec>[0] = {}) {
   const world = new World();
-  world.manners = () => manners;
+  world.behaviour = () => behaviour;
   const told: string[] = [];
   const state = { wantsLists: true };
   const lists: Reading[] = [];
@@ -35,7 +35,7 @@ function stage(manners: FakeLinkBehaviour = {}, changes: Parameters<typeof spec>
 
 describe('the link actor', () => {
   test('opens the link, informs its host, and reports the handshake', () => {
-    const { world, told, reports, order } = stage();
+    const { world, told, reports, order } = createLink();
     order('open');
     expect([told, reports]).toEqual([['linked 7'], []]);
     world.newest.opens();
@@ -74,14 +74,14 @@ describe('the link actor', () => {
       ],
     ],
   ] as const)('reports an end without an order: %s', (_, ending, expected) => {
-    const { world, reports, order } = stage();
+    const { world, reports, order } = createLink();
     order('open');
     world.newest.goes(ending);
     expect(reports).toEqual(expected);
   });
 
   test('reports closed at once to a close after a failure', () => {
-    const { world, reports, order } = stage();
+    const { world, reports, order } = createLink();
     order('open');
     world.newest.goes(failure('srv'));
     order('close');
@@ -90,7 +90,7 @@ describe('the link actor', () => {
   });
 
   test('reports closed at once to a close before an open', () => {
-    const { reports, order } = stage();
+    const { reports, order } = createLink();
     order('close');
     expect(reports).toEqual([{ type: 'link.closed', killed: false }]);
   });
@@ -109,7 +109,7 @@ describe('the link actor', () => {
       { type: 'link.close_failed', message: 'it survived' },
     ],
   ] as const)('reports the end that was ordered: %o', (ending, expected) => {
-    const { world, reports, order } = stage({ opens: false, goes: 'never' });
+    const { world, reports, order } = createLink({ opens: false, goes: 'never' });
     order('open');
     order('close');
     order('kill');
@@ -118,7 +118,7 @@ describe('the link actor', () => {
   });
 
   test('reports an open that throws as a failure', () => {
-    const { world, reports, order } = stage();
+    const { world, reports, order } = createLink();
     world.throws = new Error('out of luck');
     order('open');
     order('close');
@@ -130,7 +130,7 @@ describe('the link actor', () => {
 
   test('P8: reports a hung server with its reason, and its session takes no more calls', async () => {
     const ping = () => Promise.reject(new Error('no answer to ping'));
-    const { world, reports, order } = stage({ ping }, { ping: { intervalMs: 100, timeoutMs: 10 } });
+    const { world, reports, order } = createLink({ ping }, { ping: { intervalMs: 100, timeoutMs: 10 } });
     order('open');
     world.newest.opens();
     await world.passes(100);
@@ -145,7 +145,7 @@ describe('the link actor', () => {
     const slow = new Promise<never[]>((resolve) => {
       finish = resolve;
     });
-    const { world, reports, lists, order } = stage({ lists: { 'tools/list': slow } });
+    const { world, reports, lists, order } = createLink({ lists: { 'tools/list': slow } });
     order('open');
     world.newest.opens();
     for (let count = 0; count < 3; count += 1) order('discover');
@@ -161,7 +161,7 @@ describe('the link actor', () => {
   });
 
   test('does not read lists that are known', async () => {
-    const { world, reports, lists, order, state } = stage();
+    const { world, reports, lists, order, state } = createLink();
     state.wantsLists = false;
     order('open');
     world.newest.opens();
@@ -172,7 +172,7 @@ describe('the link actor', () => {
 
   test('drops lists that arrive while the link dies or closes', async () => {
     for (const end of ['dies', 'close'] as const) {
-      const { world, lists, order } = stage({ opens: false, goes: 'never' });
+      const { world, lists, order } = createLink({ opens: false, goes: 'never' });
       order('open');
       world.newest.opens();
       order('discover');
@@ -184,11 +184,11 @@ describe('the link actor', () => {
   });
 
   test('I6: kills its process when it is stopped, and none that has exited', () => {
-    const { world, order, parent } = stage({ goes: 'killed' });
+    const { world, order, parent } = createLink({ goes: 'killed' });
     order('open');
     parent.stop();
     expect(world.newest.orders).toEqual(['kill']);
-    const other = stage();
+    const other = createLink();
     other.order('open');
     other.world.newest.crashes();
     other.parent.stop();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { ListChanges } from '../../../src/supervisor/server/list-changes.js';
 import { VirtualClock } from '../../../src/testing/index.js';
 
-function stage() {
+function createChanges() {
   const clock = new VirtualClock();
   const told: number[] = [];
   const changes = new ListChanges(clock, () => void told.push(clock.now()));
@@ -10,7 +10,7 @@ function stage() {
 }
 
 test('FR-016: notifications within a tenth of a second cause one reading', () => {
-  const { clock, told, changes } = stage();
+  const { clock, told, changes } = createChanges();
   changes.note();
   clock.advance(50);
   changes.note();
@@ -24,7 +24,7 @@ test('FR-016: notifications within a tenth of a second cause one reading', () =>
 });
 
 test('a storm causes one reading a second, and one after its end', () => {
-  const { clock, told, changes } = stage();
+  const { clock, told, changes } = createChanges();
   for (let ms = 0; ms < 3050; ms += 10) {
     changes.note();
     clock.advance(10);
@@ -34,7 +34,7 @@ test('a storm causes one reading a second, and one after its end', () => {
 });
 
 test('after stop no reading follows', () => {
-  const { clock, told, changes } = stage();
+  const { clock, told, changes } = createChanges();
   changes.note();
   changes.stop();
   clock.advance(5000);

@@ -16,9 +16,9 @@ const withoutPrompts: FakeLinkBehaviour = {
     method === 'tools/list' ? TOOLS : { error: { code: -32601, message: 'Method not found' } },
 };
 
-async function stage(manners: FakeLinkBehaviour, ...specs: Partial<StdioSpec>[]) {
+async function startHerd(behaviour: FakeLinkBehaviour, ...specs: Partial<StdioSpec>[]) {
   const world = new World();
-  world.manners = () => manners;
+  world.behaviour = () => behaviour;
   const used: Record<string, number> = {};
   const herd = world.herd({
     memoryOf: (pids) => {
@@ -34,16 +34,16 @@ async function stage(manners: FakeLinkBehaviour, ...specs: Partial<StdioSpec>[])
 }
 
 describe('a list that toolherd reads again does not count as use', () => {
-  test('so an idle server is stopped, although one of its lists fails for ever', async () => {
-    const { world, status } = await stage(withoutPrompts, { idleTimeoutMs: 300_000 });
+  test('an idle server is stopped, although one of its lists fails for ever', async () => {
+    const { world, status } = await startHerd(withoutPrompts, { idleTimeoutMs: 300_000 });
     await world.passes(299_000, 299);
     expect([status().state, world.newest.reads.length > 8]).toEqual(['connected', true]);
     await world.passes(2000, 2);
     expect(status()).toMatchObject({ state: 'disconnected', detail: 'idle' });
   });
 
-  test('but a call does: idle_timeout begins again with it', async () => {
-    const { world, herd, status } = await stage(withoutPrompts, { idleTimeoutMs: 300_000 });
+  test('a call does count: idle_timeout begins again with it', async () => {
+    const { world, herd, status } = await startHerd(withoutPrompts, { idleTimeoutMs: 300_000 });
     await world.passes(200_000, 200);
     await herd.view.calls.call({ server: 'one', tool: 'tool' });
     await world.passes(299_000, 299);
@@ -52,8 +52,8 @@ describe('a list that toolherd reads again does not count as use', () => {
     expect(status()).toMatchObject({ state: 'disconnected', detail: 'idle' });
   });
 
-  test('and idle_timeout begins when the server is connected, after any time to start', async () => {
-    const { world, status } = await stage({ ...withoutPrompts, opens: false }, { idleTimeoutMs: 10_000 });
+  test('idle_timeout begins when the server is connected, after any time to start', async () => {
+    const { world, status } = await startHerd({ ...withoutPrompts, opens: false }, { idleTimeoutMs: 10_000 });
     await world.passes(20_000);
     world.newest.opens();
     await world.passes(9900);
@@ -62,12 +62,12 @@ describe('a list that toolherd reads again does not count as use', () => {
     expect(status()).toMatchObject({ state: 'disconnected', detail: 'idle' });
   });
 
-  test('so the memory budget evicts a server whose list fails before one that was called later', async () => {
-    const { world, herd, used } = await stage(withoutPrompts, {}, { name: 'two' });
+  test('the memory budget evicts a server whose list fails before one that was called later', async () => {
+    const { world, herd, used } = await startHerd(withoutPrompts, {}, { name: 'two' });
     await world.passes(40_000, 40);
     // only the second has all its lists
     const replies = (method: string) => (method === 'tools/list' ? TOOLS : { result: { prompts: [] } });
-    world.links[1]!.manners = { ...withoutPrompts, replies };
+    world.links[1]!.behaviour = { ...withoutPrompts, replies };
     await world.passes(60_000, 60);
     await herd.view.calls.call({ server: 'two', tool: 'tool' });
     // the next try of the first comes in this time
@@ -84,17 +84,17 @@ describe('a server that does not answer', () => {
   const silent: FakeLinkBehaviour = { opens: true, capabilities: CAPABILITIES, replies: () => undefined };
 
   async function silentStage() {
-    const at = await stage(silent, { ping: PING, restart: 'never' });
+    const at = await startHerd(silent, { ping: PING, restart: 'never' });
     const { clock } = at.world;
     const ping = () =>
       new Promise<void>((_, reject) =>
         clock.setTimeout(() => reject(new Error('no answer to ping')), PING.timeoutMs),
       );
-    at.world.newest.manners = { ...silent, ping };
+    at.world.newest.behaviour = { ...silent, ping };
     return at;
   }
 
-  test('after its handshake counts as hung after 75 s: only its first lists may delay a ping', async () => {
+  test('a server counts as hung 75 s after its handshake: only its first lists may delay a ping', async () => {
     const { world, status } = await silentStage();
     await world.passes(74_000, 74);
     expect(status().state).toBe('connected');
@@ -102,11 +102,11 @@ describe('a server that does not answer', () => {
     expect(status()).toMatchObject({ state: 'error', last_error: { cause: 'hung' } });
   });
 
-  test('while it builds its first lists may be busy, and is not ended', async () => {
+  test('a server that builds its first lists may be busy, and is not ended', async () => {
     const { world, status } = await silentStage();
     await world.passes(49_000, 49);
     const { newest } = world;
-    newest.manners = { ...withoutPrompts, ping: () => Promise.resolve() };
+    newest.behaviour = { ...withoutPrompts, ping: () => Promise.resolve() };
     for (const { id, method } of newest.written)
       newest.session.deliver(Buffer.from(JSON.stringify({ id, ...withoutPrompts.replies!(method) })));
     await settled();

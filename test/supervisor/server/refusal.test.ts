@@ -29,19 +29,19 @@ const refusal = (
   });
 
 describe('a call waits for a session', () => {
-  test('if its server is idle, starts or runs', () => {
+  test('a server that is idle, starts or runs lets its calls wait', () => {
     expect([refusal('idle'), refusal('running')]).toEqual([undefined, undefined]);
   });
 
-  test('if its server crashed and a retry follows', () => {
+  test('a server that crashed and is tried again lets its calls wait', () => {
     expect(refusal('waiting', { connectedAt: 5, nextRetryAt: 2000 })).toBeUndefined();
   });
 
-  test('if it makes the next try', () => {
+  test('a call that makes the next try waits', () => {
     expect(refusal('waiting', { nextRetryAt: 2000 }, { isCallable: true })).toBeUndefined();
   });
 
-  test('but an early call gets an error with the time from which a call makes the next try, and the fix', () => {
+  test('an early call gets an error with the time from which a call makes the next try, and the fix', () => {
     const wrong = failed({ cause: 'protocol', message: 'srv: HTTP 404', fix: "check 'url' of srv" });
     expect(
       refusal('waiting', { nextRetryAt: 301_000, callableAt: 9_400 }, { lastError: wrong }),
@@ -54,7 +54,7 @@ describe('a call waits for a session', () => {
     expect(refusal('waiting', { nextRetryAt: 2000, callableAt: 9_400 })?.message).toMatch(/is in 1\.0 s$/);
   });
 
-  test('and in no other state: each error has the reason and the time of the next try', () => {
+  test('no other state lets a call wait: each error has the reason and the time of the next try', () => {
     expect(refusal('waiting', { nextRetryAt: 3540 })).toMatchObject({
       message: 'srv: could not be started; the next try is in 2.5 s',
       why: 'srv: exited with code 1',

@@ -10,19 +10,19 @@ import { Caller, listsOwner, request, settled, spec, TRAP, World } from '../worl
 
 const GOODBYE = stopped('srv');
 
-function stage(
+function createReplica(
   changes: Partial<StdioSpec> = {},
-  manners: FakeLinkBehaviour = {},
-  around: Partial<ServerDeps> = {},
+  behaviour: FakeLinkBehaviour = {},
+  deps: Partial<ServerDeps> = {},
 ) {
   const world = new World();
-  world.manners = () => manners;
-  const surroundings = world.surroundings(around);
+  world.behaviour = () => behaviour;
+  const serverDeps = world.serverDeps(deps);
   const listed: Reading[] = [];
   const replica = new Replica({
     id: 'srv@1#0',
     spec: spec(changes),
-    deps: surroundings,
+    deps: serverDeps,
     lists: listsOwner({ take: (reading) => void listed.push(reading) }),
     predecessor: Promise.resolve(),
   });
@@ -41,12 +41,12 @@ function stage(
   };
   const marks = () =>
     world.links.map(({ calls }) => calls.map(({ params }) => (params.arguments as { mark: string }).mark));
-  return { world, replica, call, up, marks, listed, children: surroundings.children };
+  return { world, replica, call, up, marks, listed, children: serverDeps.children };
 }
 
 describe('a lazy server', () => {
   test('FR-024: is started by the first call, which waits for its handshake and is served', async () => {
-    const { world, replica, call } = stage();
+    const { world, replica, call } = createReplica();
     expect([replica.detail, world.links.length]).toEqual(['idle', 0]);
     const caller = call();
     await settled();
@@ -58,7 +58,7 @@ describe('a lazy server', () => {
   });
 
   test('I1: a hundred calls at once start one process', async () => {
-    const { world, call, marks } = stage();
+    const { world, call, marks } = createReplica();
     for (let mark = 0; mark < 100; mark += 1) call(String(mark));
     await settled();
     world.newest.opens();
@@ -66,7 +66,7 @@ describe('a lazy server', () => {
   });
 
   test('FR-023: that cannot start fails its waiting calls, each with the cause', async () => {
-    const { world, replica, call } = stage();
+    const { world, replica, call } = createReplica();
     const callers = ['a', 'b'].map((mark) => call(mark));
     await settled();
     world.newest.goes(
@@ -82,7 +82,7 @@ describe('a lazy server', () => {
   });
 
   test('FR-023 P12: that never answers fails its waiting calls with MCPTimeoutError', async () => {
-    const { world, call } = stage({ restart: 'never' });
+    const { world, call } = createReplica({ restart: 'never' });
     const caller = call();
     await settled();
     world.newest.goes({ kind: 'error', cause: 'timeout', message: 'srv: no initialize reply in 30 s' });
@@ -93,7 +93,7 @@ describe('a lazy server', () => {
 
 describe('a crash', () => {
   test('P4 I2: fails calls in flight at once with sent: true; a later call waits and is served', async () => {
-    const { world, replica, call, up, marks } = stage();
+    const { world, replica, call, up, marks } = createReplica();
     const link = await up();
     const running = call('a');
     link.dies(7);
@@ -109,7 +109,7 @@ describe('a crash', () => {
   });
 
   test('I2: that is a clean exit, with a call in the same tick, starts the next incarnation for that call', async () => {
-    const { world, replica, call, up } = stage({ restart: 'never' });
+    const { world, replica, call, up } = createReplica({ restart: 'never' });
     const link = await up();
     link.dies(0);
     const caller = call();
@@ -122,7 +122,7 @@ describe('a crash', () => {
   });
 
   test('P4: includes an exit with code 0 during a call', async () => {
-    const { world, replica, call, up } = stage();
+    const { world, replica, call, up } = createReplica();
     const link = await up();
     const caller = call();
     link.goes({ kind: 'error', cause: 'exit', code: 0, signal: null, message: 'srv: exited with code 0' });
@@ -137,7 +137,7 @@ describe('a crash', () => {
   });
 
   test('P9: makes calls wait for the next try; if that fails they get its error, later calls a refusal with the time', async () => {
-    const { world, replica, call, up } = stage();
+    const { world, replica, call, up } = createReplica();
     (await up()).crashes();
     await settled();
     world.newest.opens();
@@ -165,8 +165,8 @@ describe('a crash', () => {
     expect(later.error.message).toBe('srv: could not be started; the next try is in 1.0 s');
   });
 
-  test('FR-023: at the start of an entry that looks wrong fails waiting calls; a later call makes the next try and is served', async () => {
-    const { world, replica, call } = stage();
+  test('FR-023: a crash at the start of a wrong entry fails waiting calls; a later call makes the next try', async () => {
+    const { world, replica, call } = createReplica();
     const first = call('a');
     await settled();
     world.newest.goes(failure('srv', { message: 'srv: HTTP 404', looksMisconfigured: true }));
@@ -187,7 +187,7 @@ describe('a crash', () => {
   });
 
   test('P9: lets a call that waits since then make the next try as soon as a new call could', async () => {
-    const { world, replica, call, up } = stage({
+    const { world, replica, call, up } = createReplica({
       backoff: { minMs: 8_000, maxMs: 8_000, factor: 1, jitter: 0 },
     });
     (await up()).crashes();
@@ -205,8 +205,8 @@ describe('a crash', () => {
     expect(waits.result).toBeDefined();
   });
 
-  test('P9: without a waiting call is followed by the next try at its time', async () => {
-    const { world, replica, call, up } = stage({
+  test('P9: a crash without a waiting call is followed by the next try at its time', async () => {
+    const { world, replica, call, up } = createReplica({
       backoff: { minMs: 8_000, maxMs: 8_000, factor: 1, jitter: 0 },
     });
     (await up()).crashes();
@@ -222,7 +222,7 @@ describe('a crash', () => {
   });
 
   test('P9: that leads to quarantine fails waiting calls with the reason', async () => {
-    const { world, replica, call, up } = stage({ maxRestarts: 1 });
+    const { world, replica, call, up } = createReplica({ maxRestarts: 1 });
     (await up()).crashes();
     await settled();
     world.newest.opens();
@@ -238,7 +238,7 @@ describe('a crash', () => {
 
 describe('orders while calls wait', () => {
   test('stop: waiting and later calls get the error of the stop', async () => {
-    const { world, replica, call } = stage();
+    const { world, replica, call } = createReplica();
     const caller = call();
     await settled();
     replica.stop(GOODBYE);
@@ -249,7 +249,7 @@ describe('orders while calls wait', () => {
   });
 
   test('I2: stop between two tries: waiting calls get the error of the stop at once', async () => {
-    const { world, replica, call, up } = stage();
+    const { world, replica, call, up } = createReplica();
     (await up()).crashes();
     await settled();
     world.newest.opens();
@@ -263,7 +263,7 @@ describe('orders while calls wait', () => {
   });
 
   test('restart: calls that wait for the first start are served by the second', async () => {
-    const { world, replica, call, marks } = stage();
+    const { world, replica, call, marks } = createReplica();
     const caller = call('a');
     await settled();
     replica.order('restart');
@@ -275,7 +275,7 @@ describe('orders while calls wait', () => {
   });
 
   test('restart: calls in flight get an error, new calls wait', async () => {
-    const { world, replica, call, up } = stage({}, { goes: 'never' });
+    const { world, replica, call, up } = createReplica({}, { goes: 'never' });
     const link = await up();
     const running = call('a');
     replica.order('restart');
@@ -290,7 +290,7 @@ describe('orders while calls wait', () => {
   });
 
   test('start while the server stops: calls that came meanwhile are served', async () => {
-    const { world, replica, call, up } = stage({}, { goes: 'never' });
+    const { world, replica, call, up } = createReplica({}, { goes: 'never' });
     const link = await up();
     replica.stop(GOODBYE);
     const caller = call();
@@ -302,7 +302,7 @@ describe('orders while calls wait', () => {
   });
 
   test('reset of a quarantined server: the next call is served', async () => {
-    const { world, replica, call } = stage();
+    const { world, replica, call } = createReplica();
     call();
     await settled();
     world.newest.goes(failure('srv', { permanent: true }));
@@ -316,7 +316,7 @@ describe('orders while calls wait', () => {
   });
 
   test('a replaced config: waiting calls get a retryable error', async () => {
-    const { replica, call } = stage();
+    const { replica, call } = createReplica();
     const caller = call();
     await settled();
     replica.stop(replaced('srv'));
@@ -327,7 +327,7 @@ describe('orders while calls wait', () => {
 
 describe('the gate of a replica', () => {
   test('I4: is sealed by the machine, also when the link ignores the order to close', async () => {
-    const { replica, call, up } = stage({}, { goes: 'never' });
+    const { replica, call, up } = createReplica({}, { goes: 'never' });
     const link = await up();
     link.session.seal = () => {};
     replica.order('restart');
@@ -338,7 +338,7 @@ describe('the gate of a replica', () => {
 
 describe('an idle server', () => {
   test('stops after idle_timeout; a call during the stop is served by the next incarnation', async () => {
-    const { world, replica, call, up } = stage({ idleTimeoutMs: 10_000 }, { goes: 'never' });
+    const { world, replica, call, up } = createReplica({ idleTimeoutMs: 10_000 }, { goes: 'never' });
     const link = await up();
     await world.passes(10_000);
     expect([replica.snapshot().states.server, link.orders, replica.gate.isOpen]).toEqual([
@@ -356,7 +356,7 @@ describe('an idle server', () => {
   });
 
   test('is not stopped with a call in flight, nor before idle_timeout after the last call', async () => {
-    const { world, replica, call, up } = stage({ idleTimeoutMs: 10_000, requestTimeoutMs: 60_000 });
+    const { world, replica, call, up } = createReplica({ idleTimeoutMs: 10_000, requestTimeoutMs: 60_000 });
     const link = await up();
     call();
     await world.passes(30_000);
@@ -369,7 +369,7 @@ describe('an idle server', () => {
   });
 
   test('whose lists are read while it runs is not started again for them', async () => {
-    const { world, replica, up } = stage({ idleTimeoutMs: 10_000 });
+    const { world, replica, up } = createReplica({ idleTimeoutMs: 10_000 });
     await up();
     replica.discover();
     await world.passes(10_100);
@@ -380,10 +380,10 @@ describe('an idle server', () => {
 
 describe('the lists of a replica', () => {
   test('FR-016: are read when it is connected, and again after list_changed', async () => {
-    const { world, replica, up, listed } = stage({}, { lists: { 'tools/list': [{ name: 'one' }] } });
+    const { world, replica, up, listed } = createReplica({}, { lists: { 'tools/list': [{ name: 'one' }] } });
     const link = await up();
     expect(listed.map(({ tools }) => tools)).toEqual([[{ name: 'one' }]]);
-    link.manners = { lists: { 'tools/list': [{ name: 'two' }] } };
+    link.behaviour = { lists: { 'tools/list': [{ name: 'two' }] } };
     link.says('notifications/tools/list_changed');
     await world.passes(100);
     expect(listed.at(-1)?.tools).toEqual([{ name: 'two' }]);
@@ -393,7 +393,7 @@ describe('the lists of a replica', () => {
   });
 
   test('are read again on order', async () => {
-    const { replica, up, listed } = stage();
+    const { replica, up, listed } = createReplica();
     await up();
     replica.discover();
     await settled();
@@ -403,7 +403,7 @@ describe('the lists of a replica', () => {
 
 describe('the status of a replica', () => {
   test('has the pid, the calls in flight and the protocol version while it runs', async () => {
-    const { replica, call, up } = stage();
+    const { replica, call, up } = createReplica();
     expect([replica.snapshot().pids, replica.snapshot().inFlight, replica.snapshot().opened]).toEqual([
       [],
       0,
@@ -419,7 +419,7 @@ describe('the status of a replica', () => {
   });
 
   test('has the last error with its time, and how the last stop ended', async () => {
-    const { world, replica, up } = stage({ restart: 'never' });
+    const { world, replica, up } = createReplica({ restart: 'never' });
     const link = await up();
     world.clock.advance(5_000);
     link.crashes(3);
@@ -436,7 +436,7 @@ describe('the status of a replica', () => {
   });
 
   test('whenDecided waits for a start, and resolves at once when nothing starts', async () => {
-    const { world, replica } = stage();
+    const { world, replica } = createReplica();
     await replica.whenDecided();
     replica.order('start');
     let decided = false;
@@ -452,11 +452,15 @@ describe('the status of a replica', () => {
 });
 
 describe('a bug of toolherd', () => {
-  test('I2: in a keeper kills its process, fails waiting calls, and the replica takes no more calls', async () => {
+  test('I2: a fault in a keeper kills its process, fails waiting calls, and the replica takes no more calls', async () => {
     const random = () => {
       throw new Error('no chance');
     };
-    const { world, replica, call, up } = stage({ healthyAfterMs: 10 ** 9 }, { goes: 'killed' }, { random });
+    const { world, replica, call, up } = createReplica(
+      { healthyAfterMs: 10 ** 9 },
+      { goes: 'killed' },
+      { random },
+    );
     (await up()).crashes();
     await settled();
     // the second restart is planned by chance, and chance is broken
@@ -477,8 +481,8 @@ describe('a bug of toolherd', () => {
     expect(world.alive).toEqual([]);
   });
 
-  test('in an incarnation kills it and seals its gate, and the next one starts', async () => {
-    const { world, replica, call, up } = stage({}, { goes: 'killed' });
+  test('a fault in an incarnation kills it and seals its gate, and the next one starts', async () => {
+    const { world, replica, call, up } = createReplica({}, { goes: 'killed' });
     const link = await up();
     const running = call('a');
     replica.context.incumbent?.send(TRAP);
@@ -490,9 +494,9 @@ describe('a bug of toolherd', () => {
     expect(next.routes).toEqual([2]);
   });
 
-  test('in the opening of a link is a failed start, and its permit is given back', async () => {
+  test('a fault in the opening of a link is a failed start, and its permit is given back', async () => {
     const permits = new Permits(1);
-    const { world, replica, call } = stage({ maxRestarts: 0 }, {}, { permits });
+    const { world, replica, call } = createReplica({ maxRestarts: 0 }, {}, { permits });
     world.throws = new Error('out of luck');
     const caller = call();
     await settled();
@@ -506,7 +510,7 @@ describe('a bug of toolherd', () => {
 });
 
 test('five hundred incarnations leave no actor and no timer', async () => {
-  const { world, replica, up, children } = stage({
+  const { world, replica, up, children } = createReplica({
     restart: 'never',
     ping: { intervalMs: 1000, timeoutMs: 100 },
   });
@@ -523,13 +527,13 @@ test('five hundred incarnations leave no actor and no timer', async () => {
 describe('the statecharts', () => {
   test('are built once: all servers share them', () => {
     const world = new World();
-    const around = world.surroundings();
+    const deps = world.serverDeps();
     const charts = new Set<unknown>();
     const keep: ServerDeps['keep'] = (id, chart, logic, input) => {
       charts.add(logic);
-      return around.keep(id, chart, logic, input);
+      return deps.keep(id, chart, logic, input);
     };
-    const common = { deps: { ...around, keep }, lists: listsOwner(), predecessor: Promise.resolve() };
+    const common = { deps: { ...deps, keep }, lists: listsOwner(), predecessor: Promise.resolve() };
     for (const name of ['a', 'b']) new Replica({ ...common, id: `${name}@1#0`, spec: spec({ name }) });
     expect(charts.size).toBe(1);
   });

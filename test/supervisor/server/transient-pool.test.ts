@@ -16,25 +16,25 @@ const GOOD: FakeLinkBehaviour = { opens: true, answers: true };
 
 interface Options {
   spec?: Partial<StdioSpec>;
-  manners?: FakeLinkBehaviour;
-  around?: Partial<ServerDeps>;
+  behaviour?: FakeLinkBehaviour;
+  deps?: Partial<ServerDeps>;
   predecessor?: Promise<unknown>;
   pinChecking?: PinChecking;
 }
 
-function stage({
+function createPool({
   spec: changes = {},
-  manners = {},
-  around = {},
+  behaviour = {},
+  deps = {},
   predecessor = Promise.resolve(),
   pinChecking,
 }: Options = {}) {
   const world = new World();
-  world.manners = () => manners;
-  const surroundings = world.surroundings(around);
+  world.behaviour = () => behaviour;
+  const serverDeps = world.serverDeps(deps);
   const actors: AnyActorRef[] = [];
   const keep: ServerDeps['keep'] = (...child) => {
-    const actor = surroundings.keep(...child);
+    const actor = serverDeps.keep(...child);
     actors.push(actor);
     return actor;
   };
@@ -59,7 +59,7 @@ function stage({
   const transients = new TransientPool({
     id: 'srv@1',
     spec: spec({ lifecycle: 'transient', ...changes }),
-    deps: { ...surroundings, keep },
+    deps: { ...serverDeps, keep },
     lists,
     predecessor,
     pinChecking,
@@ -78,13 +78,13 @@ function stage({
       throw new Error(`I9: ${taking} processes for ${unsettled} calls`);
   };
   /** Without the transient machine. */
-  const children = () => surroundings.children().filter((id) => id !== 'srv@1');
+  const children = () => serverDeps.children().filter((id) => id !== 'srv@1');
   return { world, transients, call, state, check, actors, children };
 }
 
 describe('a transient server', () => {
   test('I9 FR-024 FR-025: starts a process for each call and stops it after the call', async () => {
-    const { world, call, check, transients, children } = stage({ manners: GOOD });
+    const { world, call, check, transients, children } = createPool({ behaviour: GOOD });
     const callers = ['a', 'b', 'c'].map((mark) => call(mark));
     check();
     await settled();
@@ -100,14 +100,14 @@ describe('a transient server', () => {
   });
 
   test('has no process without a call', async () => {
-    const { world, transients } = stage();
+    const { world, transients } = createPool();
     transients.start();
     await settled();
     expect([world.links, transients.snapshot().detail]).toEqual([[], 'idle']);
   });
 
   test('I2: fails a call with sent: true when its process crashes, and shows the crash', async () => {
-    const { world, call, transients } = stage({ manners: { opens: true } });
+    const { world, call, transients } = createPool({ behaviour: { opens: true } });
     const caller = call();
     await settled();
     world.clock.advance(77);
@@ -119,7 +119,7 @@ describe('a transient server', () => {
   });
 
   test('I2: fails a call with sent: false and the cause when its process cannot start', async () => {
-    const { world, call } = stage();
+    const { world, call } = createPool();
     const caller = call();
     await settled();
     world.newest.goes(failure('srv', { message: 'srv: no such command' }));
@@ -128,7 +128,7 @@ describe('a transient server', () => {
   });
 
   test('treats an open that throws as a failed start, and leaves no actor', async () => {
-    const { world, call, children, transients } = stage({ around: { permits: new Permits(1) } });
+    const { world, call, children, transients } = createPool({ deps: { permits: new Permits(1) } });
     world.throws = new Error('out of luck');
     expect([call(), call()].map(({ isSettled }) => isSettled)).toEqual([false, false]);
     await settled();
@@ -148,7 +148,7 @@ describe('a caller whose callback throws', () => {
   };
 
   test('is logged, and the process of its call ends', async () => {
-    const { world, transients, children } = stage({ manners: GOOD });
+    const { world, transients, children } = createPool({ behaviour: GOOD });
     transients.send(request('x'), broken);
     await settled();
     await settled();
@@ -156,14 +156,14 @@ describe('a caller whose callback throws', () => {
     expect(world.logs.join()).toContain('out of order');
   });
 
-  test('before its process is up leaves no actor, and the next call gets a process', async () => {
-    const { world, call, transients, children } = stage();
+  test('a throw before its process is up leaves no actor, and the next call gets a process', async () => {
+    const { world, call, transients, children } = createPool();
     transients.send(request('x'), broken);
     await settled();
     world.newest.goes(failure('srv', { message: 'srv: no such command' }));
     await settled();
     expect([children(), transients.snapshot().lastError?.message]).toEqual([[], 'srv: no such command']);
-    world.manners = () => GOOD;
+    world.behaviour = () => GOOD;
     const caller = call();
     await settled();
     await settled();
@@ -173,8 +173,8 @@ describe('a caller whose callback throws', () => {
 });
 
 describe('cancelling a transient call', () => {
-  test('before the handshake stops its process and writes nothing', async () => {
-    const { world, call } = stage();
+  test("a cancellation before the handshake stops the call's process and writes nothing", async () => {
+    const { world, call } = createPool();
     const caller = call();
     await settled();
     caller.handle?.cancel('enough');
@@ -184,8 +184,8 @@ describe('cancelling a transient call', () => {
     expect([world.newest.life, world.newest.calls]).toEqual(['gone', []]);
   });
 
-  test('while it waits for a permit starts no process', async () => {
-    const { world, call, children } = stage({ around: { permits: new Permits(0) } });
+  test('a call cancelled while it waits for a permit starts no process', async () => {
+    const { world, call, children } = createPool({ deps: { permits: new Permits(0) } });
     const caller = call();
     await settled();
     caller.handle?.cancel();
@@ -193,8 +193,8 @@ describe('cancelling a transient call', () => {
     expect([caller.error.type, world.links, children()]).toEqual(['CancelledError', [], []]);
   });
 
-  test('after it was sent: the server gets notifications/cancelled, and the process stops', async () => {
-    const { world, call } = stage({ manners: { opens: true } });
+  test('a call cancelled after it was sent: the server gets notifications/cancelled, and the process stops', async () => {
+    const { world, call } = createPool({ behaviour: { opens: true } });
     const caller = call();
     await settled();
     caller.handle?.cancel();
@@ -207,8 +207,8 @@ describe('cancelling a transient call', () => {
     expect(world.newest.life).toBe('gone');
   });
 
-  test('while it waits for a place frees its position for the next call', async () => {
-    const { world, call } = stage({ spec: { maxInFlight: 1 }, manners: { opens: true } });
+  test('a call cancelled while it waits for a place frees its position for the next call', async () => {
+    const { world, call } = createPool({ spec: { maxInFlight: 1 }, behaviour: { opens: true } });
     call('a');
     const second = call('b');
     const third = call('c');
@@ -223,7 +223,7 @@ describe('cancelling a transient call', () => {
 
 describe('the timeout of a transient call', () => {
   test('counts while the process starts', async () => {
-    const { world, call } = stage();
+    const { world, call } = createPool();
     const caller = call('a', 1000);
     await settled();
     await world.passes(1100);
@@ -232,7 +232,7 @@ describe('the timeout of a transient call', () => {
   });
 
   test('counts while the call waits for a place', async () => {
-    const { world, call } = stage({ spec: { maxInFlight: 1 }, manners: { opens: true } });
+    const { world, call } = createPool({ spec: { maxInFlight: 1 }, behaviour: { opens: true } });
     call('a');
     const caller = call('b', 1000);
     await settled();
@@ -244,7 +244,7 @@ describe('the timeout of a transient call', () => {
 
 describe('max_in_flight', () => {
   test('I9: makes more calls wait in order; a free place goes to the next', async () => {
-    const { world, call, check } = stage({ spec: { maxInFlight: 2 }, manners: { opens: true } });
+    const { world, call, check } = createPool({ spec: { maxInFlight: 2 }, behaviour: { opens: true } });
     const callers = ['a', 'b', 'c', 'd'].map((mark) => call(mark));
     await settled();
     check();
@@ -260,7 +260,10 @@ describe('max_in_flight', () => {
   });
 
   test('counts a process that stops until it is gone', async () => {
-    const { world, call } = stage({ spec: { maxInFlight: 1 }, manners: { opens: true, goes: 'never' } });
+    const { world, call } = createPool({
+      spec: { maxInFlight: 1 },
+      behaviour: { opens: true, goes: 'never' },
+    });
     call('a');
     call('b');
     await settled();
@@ -273,9 +276,9 @@ describe('max_in_flight', () => {
   });
 
   test('is not raised by the end of a spare', async () => {
-    const { world, call, transients } = stage({
+    const { world, call, transients } = createPool({
       spec: { maxInFlight: 1, spares: 1 },
-      manners: { opens: true },
+      behaviour: { opens: true },
     });
     transients.start();
     await settled();
@@ -291,7 +294,7 @@ describe('max_in_flight', () => {
   });
 
   test('lets 10,000 calls wait and refuses the next', () => {
-    const { call } = stage({ spec: { maxInFlight: 1 } });
+    const { call } = createPool({ spec: { maxInFlight: 1 } });
     call();
     for (let count = 0; count < 10_000; count += 1) call();
     expect(call().error.type).toBe('OverloadedError');
@@ -301,9 +304,9 @@ describe('max_in_flight', () => {
     const blocked = stopped('its tool');
     let refusal: typeof blocked | undefined;
     const pinChecking = { isStrict: () => true, refusalOf: () => refusal };
-    const { world, call, children, transients } = stage({
+    const { world, call, children, transients } = createPool({
       spec: { maxInFlight: 1 },
-      manners: { opens: true },
+      behaviour: { opens: true },
       pinChecking,
     });
     call('a');
@@ -320,7 +323,10 @@ describe('max_in_flight', () => {
 
 describe('spares', () => {
   test('I9: have done their handshake; a call takes one at once, and another replaces it', async () => {
-    const { world, call, transients, check } = stage({ spec: { spares: 2 }, manners: { opens: true } });
+    const { world, call, transients, check } = createPool({
+      spec: { spares: 2 },
+      behaviour: { opens: true },
+    });
     transients.start();
     await settled();
     check();
@@ -341,7 +347,7 @@ describe('spares', () => {
   });
 
   test('P11: give their permit back after the handshake', async () => {
-    const { world, transients } = stage({ spec: { spares: 2 }, around: { permits: new Permits(1) } });
+    const { world, transients } = createPool({ spec: { spares: 2 }, deps: { permits: new Permits(1) } });
     transients.start();
     await settled();
     expect(world.links.length).toBe(1);
@@ -351,7 +357,7 @@ describe('spares', () => {
   });
 
   test('that are ready take a call before those that start', async () => {
-    const { world, call, transients } = stage({ spec: { spares: 2 } });
+    const { world, call, transients } = createPool({ spec: { spares: 2 } });
     transients.start();
     await settled();
     world.links[1]?.opens();
@@ -359,7 +365,7 @@ describe('spares', () => {
   });
 
   test('that start take a call before a new process is started', async () => {
-    const { world, call, transients } = stage({ spec: { spares: 1 } });
+    const { world, call, transients } = createPool({ spec: { spares: 1 } });
     transients.start();
     await settled();
     const caller = call();
@@ -368,7 +374,7 @@ describe('spares', () => {
   });
 
   test('that have died take no call, before their ending is reported', async () => {
-    const { world, call, transients } = stage({ spec: { spares: 1 }, manners: { opens: true } });
+    const { world, call, transients } = createPool({ spec: { spares: 1 }, behaviour: { opens: true } });
     transients.start();
     await settled();
     world.newest.dies();
@@ -378,7 +384,7 @@ describe('spares', () => {
   });
 
   test('P9: that fail are tried again with backoff', async () => {
-    const { world, transients } = stage({ spec: { spares: 1 } });
+    const { world, transients } = createPool({ spec: { spares: 1 } });
     transients.start();
     const tries: number[] = [];
     for (let count = 0; count < 5; count += 1) {
@@ -397,7 +403,7 @@ describe('spares', () => {
 
   test('P9: that fail after their handshake are tried again with backoff, after a crash and after a clean exit', async () => {
     for (const code of [1, 0]) {
-      const { world, transients } = stage({ spec: { spares: 1 }, manners: { opens: true } });
+      const { world, transients } = createPool({ spec: { spares: 1 }, behaviour: { opens: true } });
       transients.start();
       await settled();
       world.newest.crashes(code);
@@ -412,7 +418,7 @@ describe('spares', () => {
   });
 
   test('P10: whose command is missing are not tried again before a call or an order', async () => {
-    const { world, transients, call } = stage({ spec: { spares: 1 } });
+    const { world, transients, call } = createPool({ spec: { spares: 1 } });
     transients.start();
     await settled();
     world.newest.goes(failure('srv', { permanent: true }));
@@ -423,8 +429,8 @@ describe('spares', () => {
     expect(world.links.length).toBeGreaterThan(1);
   });
 
-  test('after a successful call: the next failure has the shortest wait', async () => {
-    const { world, transients, call } = stage({ spec: { spares: 1 } });
+  test('a failure after a successful call has the shortest wait', async () => {
+    const { world, transients, call } = createPool({ spec: { spares: 1 } });
     transients.start();
     await settled();
     world.newest.goes(failure('srv'));
@@ -443,7 +449,7 @@ describe('spares', () => {
   });
 
   test('are tried at once by reset', async () => {
-    const { world, transients } = stage({ spec: { spares: 1 } });
+    const { world, transients } = createPool({ spec: { spares: 1 } });
     transients.start();
     await settled();
     world.newest.goes(failure('srv'));
@@ -454,7 +460,7 @@ describe('spares', () => {
   });
 
   test('start tries again at once, and the earlier failures count', async () => {
-    const { world, transients } = stage({ spec: { spares: 1 } });
+    const { world, transients } = createPool({ spec: { spares: 1 } });
     transients.start();
     await settled();
     world.newest.goes(failure('srv'));
@@ -469,7 +475,7 @@ describe('spares', () => {
   });
 
   test('whenDecided resolves when each is ready or has failed', async () => {
-    const { world, transients } = stage({ spec: { spares: 2 } });
+    const { world, transients } = createPool({ spec: { spares: 2 } });
     transients.start();
     let decided = false;
     void transients.whenDecided().then(() => {
@@ -487,7 +493,7 @@ describe('spares', () => {
 
 describe('stopping a transient server', () => {
   test('I2 I6: stops its spares, fails calls that wait for a place or a start, and refuses later calls', async () => {
-    const { world, transients, call } = stage({ spec: { spares: 1, maxInFlight: 2 } });
+    const { world, transients, call } = createPool({ spec: { spares: 1, maxInFlight: 2 } });
     transients.start();
     await settled();
     world.newest.opens();
@@ -504,8 +510,8 @@ describe('stopping a transient server', () => {
     expect([world.alive, transients.snapshot().detail, world.clock.pending]).toEqual([[], 'stopped', 0]);
   });
 
-  test('and starting it again brings the spares back, also when a next try was planned', async () => {
-    const { world, transients } = stage({ spec: { spares: 1 } });
+  test('a stopped server that starts again has its spares back, also when a next try was planned', async () => {
+    const { world, transients } = createPool({ spec: { spares: 1 } });
     transients.start();
     await settled();
     world.newest.goes(failure('srv'));
@@ -517,16 +523,16 @@ describe('stopping a transient server', () => {
   });
 
   test('records how each process ended, for the last stop only', async () => {
-    const { world, transients, call } = stage({
+    const { world, transients, call } = createPool({
       spec: { spares: 2 },
-      manners: { opens: true, answers: true },
+      behaviour: { opens: true, answers: true },
     });
     transients.start();
     for (let count = 0; count < 3; count += 1) call();
     await settled();
     await settled();
     expect(transients.lastStops).toEqual([]);
-    for (const link of world.alive) link.manners = { goes: 'killed' };
+    for (const link of world.alive) link.behaviour = { goes: 'killed' };
     transients.stop(GOODBYE);
     await settled();
     for (const link of world.alive) link.close('kill');
@@ -539,7 +545,7 @@ describe('stopping a transient server', () => {
 
 describe('restarting a transient server', () => {
   test('replaces its processes', async () => {
-    const { world, transients } = stage({ spec: { spares: 1 }, manners: { opens: true } });
+    const { world, transients } = createPool({ spec: { spares: 1 }, behaviour: { opens: true } });
     transients.start();
     await settled();
     transients.restart();
@@ -547,8 +553,11 @@ describe('restarting a transient server', () => {
     expect(world.links.map(({ life }) => life)).toEqual(['gone', 'open']);
   });
 
-  test('I6: and stopping it leaves it stopped, also while the old processes still stop', async () => {
-    const { world, transients } = stage({ spec: { spares: 1 }, manners: { opens: true, goes: 'never' } });
+  test('I6: a stop during the restart leaves it stopped, also while the old processes still stop', async () => {
+    const { world, transients } = createPool({
+      spec: { spares: 1 },
+      behaviour: { opens: true, goes: 'never' },
+    });
     transients.start();
     await settled();
     transients.restart();
@@ -560,10 +569,10 @@ describe('restarting a transient server', () => {
     expect([world.alive, transients.snapshot().detail]).toEqual([[], 'stopped']);
   });
 
-  test('while its spares wait for permits creates no endless loop', async () => {
-    const { world, transients, children } = stage({
+  test('a restart while spares wait for permits creates no endless loop', async () => {
+    const { world, transients, children } = createPool({
       spec: { spares: 3 },
-      around: { permits: new Permits(0) },
+      deps: { permits: new Permits(0) },
     });
     transients.start();
     await settled();
@@ -576,7 +585,7 @@ describe('restarting a transient server', () => {
 describe('the lists of a transient server', () => {
   test('are read by a process that stays only as a spare', async () => {
     for (const spares of [0, 1]) {
-      const { world, transients, state } = stage({ spec: { spares }, manners: { opens: true } });
+      const { world, transients, state } = createPool({ spec: { spares }, behaviour: { opens: true } });
       state.wantsLists = true;
       expect(transients.discover()).toBe(true);
       await settled();
@@ -585,7 +594,7 @@ describe('the lists of a transient server', () => {
   });
 
   test('are read again by ready spares', async () => {
-    const { world, transients, state } = stage({ spec: { spares: 1 }, manners: { opens: true } });
+    const { world, transients, state } = createPool({ spec: { spares: 1 }, behaviour: { opens: true } });
     transients.start();
     await settled();
     expect(state.listed.length).toBe(0);
@@ -596,7 +605,7 @@ describe('the lists of a transient server', () => {
   });
 
   test('I9: stop a process that was started to read them when another process was first', async () => {
-    const { world, transients, state, call } = stage();
+    const { world, transients, state, call } = createPool();
     state.wantsLists = true;
     call();
     await settled();
@@ -611,7 +620,7 @@ describe('the lists of a transient server', () => {
   });
 
   test('cannot be read after a stop', async () => {
-    const { world, transients, state, call } = stage();
+    const { world, transients, state, call } = createPool();
     call();
     state.isAwaited = true;
     await settled();
@@ -630,7 +639,7 @@ describe('a transient server whose config has changed', () => {
     const predecessor = new Promise<void>((resolve) => {
       gone = resolve;
     });
-    const { world, call } = stage({ predecessor, manners: GOOD });
+    const { world, call } = createPool({ predecessor, behaviour: GOOD });
     const caller = call();
     await settled();
     expect(world.links).toEqual([]);
@@ -642,7 +651,9 @@ describe('a transient server whose config has changed', () => {
 
 describe('a bug of toolherd in one process', () => {
   test('I5: kills that process and touches no other', async () => {
-    const { world, call, transients, children, actors } = stage({ manners: { opens: true, goes: 'killed' } });
+    const { world, call, transients, children, actors } = createPool({
+      behaviour: { opens: true, goes: 'killed' },
+    });
     const broken = call('a');
     const other = call('b');
     await settled();
@@ -666,10 +677,10 @@ test('I2: a bug in the machine fails waiting and new calls, and stops the proces
     if (isBroken) throw new Error('a bug of ours');
     return 0.5;
   };
-  const { world, call, transients } = stage({
+  const { world, call, transients } = createPool({
     spec: { spares: 1, maxInFlight: 1 },
-    manners: { opens: true },
-    around: { random },
+    behaviour: { opens: true },
+    deps: { random },
   });
   transients.start();
   await settled();
@@ -686,7 +697,7 @@ test('I2: a bug in the machine fails waiting and new calls, and stops the proces
 });
 
 test('three hundred transient calls leave no actor and no timer', async () => {
-  const { world, call, transients, children } = stage({ manners: GOOD });
+  const { world, call, transients, children } = createPool({ behaviour: GOOD });
   for (let round = 0; round < 15; round += 1) {
     for (let count = 0; count < 20; count += 1) call();
     await settled();

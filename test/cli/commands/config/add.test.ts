@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { config, fixturePath, server } from '../../../faults/config.js';
-import { stage } from '../../../registry/command.js';
+import { prepareRegistry } from '../../../registry/command.js';
 import * as shapes from '../../../registry/shapes.js';
 import { toolherd } from '../../../support/command.js';
 import { makeFolder } from '../../../support/folder.js';
@@ -46,7 +46,7 @@ const ADDED = `
 
 describe('toolherd add', () => {
   it('writes one entry; comments, order and ${VAR} stay, byte for byte', async () => {
-    const { run, agentFile, read, write } = await stage([shapes.context7]);
+    const { run, agentFile, read, write } = await prepareRegistry([shapes.context7]);
     write(agentFile, MINE);
     const { status, stdout, stderr } = await run('add', CONTEXT7);
     expect({ status, stdout }).toEqual({
@@ -70,7 +70,7 @@ describe('toolherd add', () => {
   });
 
   it('--dry-run shows the change and writes nothing; the JSON shape is stable', async () => {
-    const { run, agentFile, configFile, read, write } = await stage([shapes.context7]);
+    const { run, agentFile, configFile, read, write } = await prepareRegistry([shapes.context7]);
     write(agentFile, 'tools:\n  - {name: a, type: other}\n');
     const dry = await run('add', CONTEXT7, '--dry-run');
     const lines = ADDED.trim().split('\n');
@@ -118,7 +118,7 @@ describe('toolherd add', () => {
   });
 
   it('writes an unset variable as ${NAME}, and lists the variables to set and those that are set', async () => {
-    const { runWith, configFile, read } = await stage([shapes.neo4j]);
+    const { runWith, configFile, read } = await prepareRegistry([shapes.neo4j]);
     const { status, stderr } = await runWith(
       { NEO4J_URI: 'canary-value' },
       'add',
@@ -147,7 +147,7 @@ describe('toolherd add', () => {
   });
 
   it('warns of a secret in the clear, and never shows it', async () => {
-    const { run } = await stage([shapes.neo4j]);
+    const { run } = await prepareRegistry([shapes.neo4j]);
     const { stdout, stderr } = await run('add', NEO4J, '--env', 'NEO4J_PASSWORD=canary-value');
     expect(stderr).toContain(
       "NEO4J_PASSWORD is a secret, and would be safer outside of the file: --env 'NEO4J_PASSWORD=${",
@@ -156,7 +156,7 @@ describe('toolherd add', () => {
   });
 
   it('--transport chooses how the server is reached; the header refers to a token variable', async () => {
-    const { run, agentFile, read } = await stage([shapes.github]);
+    const { run, agentFile, read } = await prepareRegistry([shapes.github]);
     const { stderr } = await run(
       'add',
       'io.github.github/github-mcp-server',
@@ -197,7 +197,7 @@ describe('toolherd add', () => {
     ['com.example/none', 4, "error: RegistryNotFoundError: the registry has no server 'com.example/none'\n"],
     ['com.example/deprecated', 0, 'warning: com.example/deprecated is deprecated: use another\n'],
   ])('%s: exit %i', async (name, status, words) => {
-    const { run, agentFile, read } = await stage([
+    const { run, agentFile, read } = await prepareRegistry([
       shapes.deleted,
       shapes.nuget,
       shapes.mcpb,
@@ -209,7 +209,7 @@ describe('toolherd add', () => {
   });
 
   it('takes a command behind --, with all its flags', async () => {
-    const { run, agentFile, read } = await stage();
+    const { run, agentFile, read } = await prepareRegistry();
     expect(await run('add', 'memory', '--', 'npx', '-y', '@x/memory', '--json', '-q')).toMatchObject({
       status: 0,
       stdout: `added: memory to ${agentFile}\n`,
@@ -240,14 +240,14 @@ describe('toolherd add', () => {
   });
 
   it('--agent names the file, which is created if missing', async () => {
-    const { run, cwd, read } = await stage();
+    const { run, cwd, read } = await prepareRegistry();
     expect((await run('add', 'memory', '--agent', 'deep/other.yaml', '--', 'npx', 'x')).status).toBe(0);
     expect(read(join(cwd, 'deep/other.yaml'))).toContain('  - name: memory\n');
     expect((await run('list', '--agent', 'deep/other.yaml')).stdout).toContain('\nmemory ');
   });
 
   it('--url adds a remote server', async () => {
-    const { run, agentFile, read } = await stage();
+    const { run, agentFile, read } = await prepareRegistry();
     await run('add', 'docs', '--url', 'https://example.com/mcp?key=k', '--transport', 'sse');
     expect(read(agentFile)).toContain(
       '    server: https://example.com/mcp\n    transport: sse\n    url: https://example.com/mcp?key=k\n',
@@ -269,13 +269,13 @@ describe('toolherd add', () => {
     [['add', 'a', '--', 'node', 'x.js'], 78, "Invalid command 'node'. Supported commands: npx, uvx, docker"],
     [['add', 'a', '--url', 'http://example.com'], 78, "'url' must use https:// (or http:// for localhost)"],
   ])('%j: exit %i', async (args, status, words) => {
-    const { run, agentFile, read } = await stage();
+    const { run, agentFile, read } = await prepareRegistry();
     expect(await run(...args)).toMatchObject({ status, stderr: expect.stringContaining(words) });
     if (status !== 0) expect(() => read(agentFile)).toThrow('ENOENT');
   });
 
   it('leaves a file with problems unchanged: exit 78', async () => {
-    const { run, agentFile, read, write } = await stage([shapes.context7]);
+    const { run, agentFile, read, write } = await prepareRegistry([shapes.context7]);
     for (const broken of [
       'tools: [\n',
       'tools:\n  - {name: a, type: mcp, server: s, comand: npx}\n',
@@ -295,7 +295,7 @@ describe('trust in an agent file', () => {
     JSON.parse((await run('revoke', '--json')).stdout).was_allowed as boolean;
 
   it('is given to a file that toolherd creates, and stays when toolherd edits it', async () => {
-    const { run, agentFile, read } = await stage();
+    const { run, agentFile, read } = await prepareRegistry();
     const store = () =>
       JSON.parse(read(join(agentFile, '..', 'home/state/trust.json'))).files[agentFile].sha256;
     expect((await run('add', 'one', ...NPX)).stderr).not.toContain('not allowed');
@@ -307,18 +307,18 @@ describe('trust in an agent file', () => {
   });
 
   it('is not given by an edit to a file that was never allowed or has changed since', async () => {
-    const { run, agentFile, read, write } = await stage();
+    const { run, agentFile, read, write } = await prepareRegistry();
     write(agentFile, 'tools: []\n');
     expect((await run('add', 'one', ...NPX)).stderr).toContain(`toolherd allow ${agentFile}`);
     expect(await allowed(run)).toBe(false);
     await run('allow', '--yes');
-    write(agentFile, `${read(agentFile)}# changed by somebody\n`);
+    write(agentFile, `${read(agentFile)}# changed meanwhile\n`);
     const { stdout } = await run('add', 'two', '--json', ...NPX);
     expect(JSON.parse(stdout)).toMatchObject({ allowed: false });
   });
 
   it('is not asked for with security.trust: all', async () => {
-    const { run, agentFile, configFile, write } = await stage();
+    const { run, agentFile, configFile, write } = await prepareRegistry();
     write(configFile, 'version: "1.0"\nsecurity: {trust: all}\n');
     write(agentFile, 'tools: []\n');
     expect((await run('add', 'one', ...NPX)).stderr).not.toContain('toolherd allow');

@@ -49,7 +49,7 @@ test('entries without a name, or with another name, are no conflict', () => {
   expect(duplicateOf([{}, { registryName: 'x/y' }, other], manual)).toEqual({ kind: 'free' });
 });
 
-test('of several conflicts the gravest counts, in any order', () => {
+test('the gravest of several conflicts counts, in any order', () => {
   for (const existing of [
     [manual, alice],
     [alice, manual],

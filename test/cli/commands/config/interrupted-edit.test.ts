@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fixturePath } from '../../../faults/config.js';
-import { stage } from '../../../registry/command.js';
+import { prepareRegistry } from '../../../registry/command.js';
 
 const MINE = `# mine, and \${X}
 version: "1.0"
@@ -13,7 +13,7 @@ const ADD = ['add', 'b', '-g', '--', 'npx', 'y'];
 
 /** One edit of the global config by the real command, in a world that fails at one operation. */
 async function edit(fault: 'kill' | 'half' | 'full', at: number) {
-  const scene = await stage();
+  const scene = await prepareRegistry();
   scene.write(scene.configFile, MINE);
   const log = join(scene.cwd, 'operations');
   const env = {
@@ -27,7 +27,7 @@ async function edit(fault: 'kill' | 'half' | 'full', at: number) {
 }
 
 describe('C4: an edit that is interrupted', () => {
-  it('by kill -9 at any step leaves the old text or the new one, byte for byte; the next edit succeeds', async () => {
+  it('an edit killed with -9 at any step leaves the old or the new text, byte for byte; the next edit succeeds', async () => {
     const whole = await edit('kill', 0);
     expect(whole.status).toBe(0);
     const after = whole.scene.read(whole.scene.configFile);
@@ -51,7 +51,7 @@ describe('C4: an edit that is interrupted', () => {
     }
   });
 
-  it('by a full disk is an error with a fix, and no temporary file stays: exit 1', async () => {
+  it('an edit on a full disk is an error with a fix, and no temporary file stays: exit 1', async () => {
     const { operations } = await edit('full', 0);
     for (const step of ['file.writeFile', 'file.sync', 'rename']) {
       const { status, stderr, scene } = await edit('full', operations.indexOf(step) + 1);

@@ -193,7 +193,7 @@ systemctl --user daemon-reload
 });
 
 describe('the service file', () => {
-  it('of systemd escapes its special characters', () => {
+  it('a systemd service file escapes its special characters', () => {
     const { text, file } = systemdService(SETTING);
     expect(file).toBe('/home/me/.config/systemd/user/toolherd.service');
     expect(text).toContain(
@@ -202,7 +202,7 @@ describe('the service file', () => {
     expect(text).toContain('Environment="PATH=/usr/bin:/home/me/my bin"\n');
   });
 
-  it('of launchd is a closed and escaped property list', () => {
+  it('a launchd service file is a closed and escaped property list', () => {
     const { text, file, install, uninstall } = launchdService(SETTING);
     expect(file).toBe('/home/me/Library/LaunchAgents/toolherd.daemon.plist');
     expect(install).toEqual([['launchctl', 'bootstrap', 'gui/501', file]]);
@@ -222,7 +222,7 @@ describe('the service file', () => {
     );
   });
 
-  it('of launchd has a shell that reads the variables and executes the command', () => {
+  it('a launchd service file has a shell that reads the variables and executes the command', () => {
     const lines = [
       'GREETING="hi there"',
       '# not=this',

@@ -83,7 +83,7 @@ describe('up --foreground', () => {
     expect(isAlive(foreground.pid)).toBe(true);
   });
 
-  it('after kill -9 leaves no process: the next up starts another daemon', async () => {
+  it('a daemon killed with -9 leaves no process: the next up starts another daemon', async () => {
     const { home, foreground, daemon, say } = await begin();
     await say('print', { line: 'it runs' });
     await killDaemon(home, {

@@ -161,7 +161,7 @@ describe('up --replace beside busy bridges', () => {
     expect(namesIn(stdout)).toEqual(['good', 'slow']);
   });
 
-  it('when the successor is killed, a bridge that waits for it starts a daemon', async () => {
+  it('a bridge that waits for a killed successor starts a daemon', async () => {
     const { home, pid, bridge, isBeingReplaced } = await beginSlow();
     const successor = startForeground(home, { flags: ['--replace'], env: { WHO: 'killed' } });
     await isBeingReplaced();
@@ -189,7 +189,7 @@ describe('up --replace beside busy bridges', () => {
     await allServed(bridges);
   });
 
-  it('with a broken config it fails with the reason, and the old daemon still serves', async () => {
+  it('up --replace fails with the reason for a broken config, and the old daemon still serves', async () => {
     const { home, first, bridges } = await beginBusy(1);
     const broken = HERD.replace('good', '');
     const { status, stderr } = await toolherd(['up', '--replace', '--config', 'broken.yaml'], {

@@ -258,7 +258,7 @@ mcp_servers:
     expect(written()).toBe(mine);
   });
 
-  it('without a terminal needs --yes; an unknown client is an error with a suggestion', async () => {
+  it('import needs --yes if there is no terminal; an unknown client is an error with a suggestion', async () => {
     const { run, file } = begin({ '.cursor/mcp.json': CURSOR });
     expect(await run()).toMatchObject({ status: 2, stdout: expect.stringContaining('FROM ') });
     expect(await run('--json')).toMatchObject({ status: 2 });
@@ -282,7 +282,7 @@ mcp_servers:
     expect(stdout.trim().split('\n')).toHaveLength(2);
   });
 
-  it('with no server to import succeeds: exit 0', async () => {
+  it('import succeeds if there is no server to import: exit 0', async () => {
     const { run } = begin({ '.cursor/mcp.json': '{}' });
     expect(await run('--yes')).toEqual({
       status: 0,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { stage } from '../../../registry/command.js';
+import { prepareRegistry } from '../../../registry/command.js';
 import * as shapes from '../../../registry/shapes.js';
 
 const UNSAFE = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202E]/;
 
 describe('toolherd search', () => {
   it('shows a table, and how to get the next page', async () => {
-    const { run } = await stage([shapes.context7, shapes.github, shapes.deprecated, shapes.nuget]);
+    const { run } = await prepareRegistry([shapes.context7, shapes.github, shapes.deprecated, shapes.nuget]);
     expect(await run('search')).toEqual({
       status: 0,
       stdout: [
@@ -29,7 +29,7 @@ describe('toolherd search', () => {
   });
 
   it('the JSON shape is stable; an invalid entry is skipped with a warning', async () => {
-    const { run, registry } = await stage([shapes.context7]);
+    const { run, registry } = await prepareRegistry([shapes.context7]);
     registry.malformed.push({ server: 7 });
     const { stdout, stderr, status } = await run('search', 'context', '--json');
     expect(status).toBe(0);
@@ -55,7 +55,7 @@ describe('toolherd search', () => {
   });
 
   it('offline shows the last answer with a warning; without one: exit 69', async () => {
-    const { run, registry } = await stage([shapes.context7]);
+    const { run, registry } = await prepareRegistry([shapes.context7]);
     await run('search', 'context');
     await registry.close();
     const { stdout, stderr, status } = await run('search', 'context');
@@ -70,7 +70,7 @@ describe('toolherd search', () => {
   });
 
   it('repeats a request to a busy registry, until --timeout: exit 124', async () => {
-    const { run, registry } = await stage([shapes.context7]);
+    const { run, registry } = await prepareRegistry([shapes.context7]);
     registry.faults.push({ status: 429, headers: { 'retry-after': '0' } }, { status: 503 });
     expect(await run('search')).toMatchObject({ status: 0, stderr: '' });
     registry.faults.push('silence', 'silence');
@@ -85,7 +85,7 @@ describe('toolherd search', () => {
     [['search'], { TOOLHERD_REGISTRY: 'http://example.com' }, 'TOOLHERD_REGISTRY must use https://'],
     [['show'], {}, 'name a server'],
   ])('usage: %j', async (args, env, message) => {
-    const { runWith } = await stage();
+    const { runWith } = await prepareRegistry();
     expect(await runWith(env, ...args)).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(message),
@@ -93,7 +93,7 @@ describe('toolherd search', () => {
   });
 
   it('uses daemon.registry; with an unreadable config it uses no registry: exit 78', async () => {
-    const { runWith, registry, write, configFile } = await stage([shapes.context7]);
+    const { runWith, registry, write, configFile } = await prepareRegistry([shapes.context7]);
     write(configFile, `version: "1.0"\ndaemon: {registry: "${registry.url}"}\n`);
     expect((await runWith({ TOOLHERD_REGISTRY: '' }, 'search')).stdout).toContain('context7');
     write(configFile, 'version: [\n');
@@ -104,7 +104,7 @@ describe('toolherd search', () => {
     const evil = 'a\u001B[31mred\u001B]0;title\u0007\u202Egnp\u009B2J\nFAKE';
     const [published] = shapes.simple('com.example/evil');
     Object.assign(published!.server, { title: evil, description: evil, version: evil, websiteUrl: evil });
-    const { run } = await stage([{ ...published!, status: 'deprecated', statusMessage: evil }]);
+    const { run } = await prepareRegistry([{ ...published!, status: 'deprecated', statusMessage: evil }]);
     for (const args of [['search'], ['show', 'com.example/evil'], ['add', 'com.example/evil', '--dry-run']]) {
       const { status, stdout, stderr } = await run(...args);
       expect(status).toBe(0);
@@ -115,14 +115,14 @@ describe('toolherd search', () => {
 });
 
 it('the advice quotes a server name with shell characters', async () => {
-  const { run } = await stage(shapes.simple("com.example/x'; reboot; '"));
+  const { run } = await prepareRegistry(shapes.simple("com.example/x'; reboot; '"));
   const { stderr } = await run('show', "com.example/x'; reboot; '");
   expect(stderr).toBe("add it: toolherd add 'com.example/x'\\''; reboot; '\\'''\n");
 });
 
 describe('toolherd show', () => {
   it('shows how a server would be run or reached, and the variables that it needs', async () => {
-    const { run } = await stage([shapes.github]);
+    const { run } = await prepareRegistry([shapes.github]);
     expect(await run('show', 'io.github.github/github-mcp-server')).toEqual({
       status: 0,
       stdout: [
@@ -147,7 +147,7 @@ describe('toolherd show', () => {
   });
 
   it('the JSON shape is stable', async () => {
-    const { run } = await stage([shapes.context7]);
+    const { run } = await prepareRegistry([shapes.context7]);
     const { stdout } = await run('show', 'io.github.upstash/context7@1.0.31', '--json');
     expect(JSON.parse(stdout)).toEqual({
       api_version: 1,
@@ -192,7 +192,10 @@ describe('toolherd show', () => {
   });
 
   it('an incomplete name or unknown version gets suggestions: exit 4', async () => {
-    const { run } = await stage([shapes.context7, ...shapes.simple('com.example/a', '1.0.0', '2.0.0')]);
+    const { run } = await prepareRegistry([
+      shapes.context7,
+      ...shapes.simple('com.example/a', '1.0.0', '2.0.0'),
+    ]);
     expect(await run('show', 'context7')).toEqual({
       status: 4,
       stdout: '',

@@ -76,7 +76,7 @@ describe('the text of why', () => {
     expect(lines.slice(-2)).toEqual([`What happens next: ${next}`, `What you can do: ${advice}`]);
   });
 
-  it('for a deleted agent file has the reason and how to restore it', () => {
+  it('why shows the reason for a deleted agent file and how to restore it', () => {
     const last_error = { message: '/a/agent.yaml was deleted', cause: 'withdrawn', fix: 'restore it', at };
     const lines = explainServer(inspection('not_allowed', [], { last_error }), NOW, false).split('\n');
     expect([lines[0], lines.at(-1)]).toEqual([
@@ -85,12 +85,12 @@ describe('the text of why', () => {
     ]);
   });
 
-  it('for a server of another agent names that agent', () => {
+  it('why names the agent of a server of another agent', () => {
     const other = inspection('idle', [], { agent: '/a/agent.yaml', other_view: true });
     expect(explainServer(other, NOW, false)).toMatch(/^s \(of \/a\/agent\.yaml\) is idle/);
   });
 
-  it('for a waiting server has the time of the next try and the fix', () => {
+  it('why shows the time of the next try and the fix for a waiting server', () => {
     const last_error = { message: 'm', cause: 'exit', fix: 'install it', at };
     const waiting = inspection('waiting', [], { last_error, next_retry_at: '2026-01-01T00:01:12Z' });
     expect(explainServer(waiting, NOW, false)).toContain(
@@ -98,7 +98,7 @@ describe('the text of why', () => {
     );
   });
 
-  it('for a waiting server that a call may start says so, and reports the wait once', () => {
+  it('why says of a waiting server that a call may start it, and reports the wait once', () => {
     const steps = [
       step('keeper', 'running.starting.connecting', 'waiting.holding', 'HTTP 404', 'waiting'),
       step('keeper', 'waiting.holding', 'waiting.callable', 'the last try is long ago', 'callable'),
@@ -109,7 +109,7 @@ describe('the text of why', () => {
     expect(told.match(/toolherd waits before/g)).toHaveLength(1);
   });
 
-  it("for a restart after a failure has the reason, the server's stderr and the fix; a running server has none", () => {
+  it('why shows the reason, the stderr and the fix of a restart after a failure; a running server has none', () => {
     const why = 'a port is taken; the last lines on stderr:\nError: EADDRINUSE';
     const last_error = { message: 'm', cause: 'exit', why, fix: 'end what has it', at };
     const trying = explainServer(inspection('running', [], { state: 'connecting', last_error }), NOW, false);
@@ -120,7 +120,7 @@ describe('the text of why', () => {
     expect(running).toContain('nothing is needed');
   });
 
-  it('for changed tools names the pins command', () => {
+  it('why names the pins command for changed tools', () => {
     const unaccepted = { tools: 1, blocked: true };
     expect(explainServer(inspection('idle', [], { unaccepted }), NOW, false)).toContain(
       'What you can do: see the difference with "toolherd pins s", and accept it with --accept if it is wanted.',

@@ -47,8 +47,8 @@ describe('toolherd events', () => {
     await line(new RegExp(String.raw`^\S+ call good refuse\(\): MCPProtocolError after \d+ ms, for ${who}$`));
     await herd.fleet.call({ server: 'good', tool: 'echo', arguments: { in: { a: [1], b: [] } } });
     await line(/ call good echo\(in: \{a: number\[\], b: unknown\[\]\}\): ok /);
-    await herd.fleet.call({ server: 'nobody', tool: 'x' });
-    await line(/ call nobody x\(\): ServerNotFoundError after \d+ ms, not sent, for /);
+    await herd.fleet.call({ server: 'absent', tool: 'x' });
+    await line(/ call absent x\(\): ServerNotFoundError after \d+ ms, not sent, for /);
     expect(events.lines().join('\n')).not.toContain('a secret thing');
     events.child.kill('SIGINT');
     expect(await events.status).toBe(130);

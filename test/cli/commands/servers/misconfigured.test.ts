@@ -158,7 +158,7 @@ describe('with a variable that the command has and the daemon lacks', () => {
     expect(status).toBe(0);
   });
 
-  it("of an agent.yaml, call and status say so, and status does not mention 'allow'", async () => {
+  it("call and status say so for an agent.yaml, and status does not mention 'allow'", async () => {
     const { shell, up } = start([server('good', 'good.mjs')]);
     const project = makeFolder({ 'agent.yaml': agentFile([shared('tokened', 'good.mjs', TOKEN)]) });
     const having = shell({ [NAME]: 'abc' }, project);

@@ -19,18 +19,18 @@ async function begin(files: Record<string, unknown>) {
 
 describe('toolherd register', () => {
   it('adds a server until it is unregistered', async () => {
-    const { herd, run } = await begin({ 'guest.json': server('guest', 'good.mjs') });
-    expect(await run('register', 'guest.json')).toMatchObject({
+    const { herd, run } = await begin({ 'extra.json': server('extra', 'good.mjs') });
+    expect(await run('register', 'extra.json')).toMatchObject({
       status: 0,
-      stdout: expect.stringMatching(/^guest +(created|connecting) +running/m),
+      stdout: expect.stringMatching(/^extra +(created|connecting) +running/m),
     });
-    expect(await run('call', 'guest.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
-    expect(await run('register', 'guest.json')).toMatchObject({
+    expect(await run('call', 'extra.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
+    expect(await run('register', 'extra.json')).toMatchObject({
       status: 78,
-      stderr: expect.stringContaining('toolherd unregister guest'),
+      stderr: expect.stringContaining('toolherd unregister extra'),
     });
-    expect(await run('unregister', 'guest')).toMatchObject({ status: 0, stdout: 'unregistered: guest\n' });
-    expect(await run('unregister', 'guest')).toMatchObject({ status: 4 });
+    expect(await run('unregister', 'extra')).toMatchObject({ status: 0, stdout: 'unregistered: extra\n' });
+    expect(await run('unregister', 'extra')).toMatchObject({ status: 4 });
     expect(await run('unregister', 'good')).toMatchObject({ status: 78 });
     expect(readFileSync(herd.home.configFile, 'utf8')).toBe(HERD);
   });

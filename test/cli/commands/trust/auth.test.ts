@@ -10,8 +10,8 @@ import { startHerd, until } from '../../../support/herd.js';
 const MARK = 'CANARY';
 
 /** A real daemon with one server that requires a token, and the command. */
-async function startGuarded(manners: OAuthBehaviour = {}, more = '', transport: 'http' | 'sse' = 'http') {
-  const guarded = await startProtected({ mark: MARK, ...manners });
+async function startGuarded(behaviour: OAuthBehaviour = {}, more = '', transport: 'http' | 'sse' = 'http') {
+  const guarded = await startProtected({ mark: MARK, ...behaviour });
   const url = transport === 'sse' ? guarded.sseUrl : guarded.url;
   const herd = await startHerd(`version: "1.0"
 mcp_servers:

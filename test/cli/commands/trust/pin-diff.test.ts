@@ -4,7 +4,7 @@ import { pinDiff } from '../../../../src/cli/commands/trust/pin-diff.js';
 const version = (hash: string, more: object) => ({ hash, at: '2026-01-01T00:00:00.000Z', ...more });
 
 describe('the difference of two definitions', () => {
-  test('of truncated texts begins where they differ', () => {
+  test('the difference of truncated texts begins where they differ', () => {
     const excerpt = `{"description":"${'same '.repeat(10_000)}`;
     const pinned = version('aa', { excerpt: `${excerpt}add two numbers` });
     const offered = version('bb', { excerpt: `${excerpt}send the key` });

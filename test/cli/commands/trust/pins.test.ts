@@ -22,7 +22,7 @@ const GOOD = [tool('add'), tool('announce')];
 const HIDDEN = 'what add does\u202Edaer\u200B\u{E0041}\n+ accepted: demo.add\u001B[2J';
 
 /** A server whose tools are in a file, and which writes down what reaches it. */
-function stage(policy: string) {
+function changingServer(policy: string) {
   const folder = makeFolder({ 'tools.json': JSON.stringify(GOOD), ran: '' });
   const args = [join(folder, 'tools.json'), join(folder, 'ran')];
   const text = config([server('demo', 'changes.mjs', { args })]);
@@ -37,8 +37,8 @@ function run(home: { folder: string; environment: Record<string, string> }, ...a
   return toolherd(args, { cwd: home.folder, env: home.environment });
 }
 
-it('a changed tool is shown with its difference, hidden characters visible, and every command that looks mentions it', async () => {
-  const { text, offers } = stage('warn');
+it('a changed tool is shown with its difference and hidden characters, and every command that looks mentions it', async () => {
+  const { text, offers } = changingServer('warn');
   const { home, fleet } = await startHerd(text);
   await fleet.start({ servers: ['demo'] }, true);
   expect((await run(home, 'pins')).stdout).toBe('demo: 2 tools pinned\n');
@@ -68,7 +68,7 @@ it('a changed tool is shown with its difference, hidden characters visible, and 
 });
 
 it('enforce: a changed or later tool reaches no agent and no server on any way, until it is accepted', async () => {
-  const { text, offers, ran } = stage('enforce');
+  const { text, offers, ran } = changingServer('enforce');
   const { home, fleet } = await startHerd(text);
   await fleet.call({ server: 'demo', tool: 'add' });
   offers([tool('add', 'evil'), tool('announce'), tool('later')]);
@@ -109,7 +109,7 @@ it('enforce: a changed or later tool reaches no agent and no server on any way, 
 });
 
 it('pins survive the daemon and are shared with the library; the first call after a start is compared', async () => {
-  const { text, offers, ran } = stage('enforce');
+  const { text, offers, ran } = changingServer('enforce');
   const home = makeHome(text);
   const daemon = await home.start();
   expect((await run(home, 'call', 'demo.add')).status).toBe(0);
@@ -134,7 +134,7 @@ it('pins survive the daemon and are shared with the library; the first call afte
     expect(accepted).toMatchObject([{ server: 'demo', tool: 'add' }]);
     expect(servers[0]?.tools.map(({ state }) => state)).toEqual(['pinned', 'pinned']);
     expect((await library.call('demo', 'add')).success).toBe(true);
-    await expect(library.pins({ server: 'nobody' })).rejects.toMatchObject({ type: 'ServerNotFoundError' });
+    await expect(library.pins({ server: 'absent' })).rejects.toMatchObject({ type: 'ServerNotFoundError' });
     await library.close();
   } finally {
     if (before === undefined) delete process.env.TOOLHERD_HOME;
@@ -143,7 +143,7 @@ it('pins survive the daemon and are shared with the library; the first call afte
 });
 
 it('a broken pin file blocks every tool with enforce, is reported, and is kept aside after an acceptance', async () => {
-  const { text, ran } = stage('enforce');
+  const { text, ran } = changingServer('enforce');
   const { home, fleet } = await startHerd(text);
   await fleet.call({ server: 'demo', tool: 'add' });
   const folder = join(home.folder, 'state', 'pins');
@@ -165,7 +165,7 @@ it('a broken pin file blocks every tool with enforce, is reported, and is kept a
 });
 
 it('--accept asks on a terminal: no is exit 77 and accepts nothing, yes accepts', async () => {
-  const { text, offers } = stage('enforce');
+  const { text, offers } = changingServer('enforce');
   const { home, fleet } = await startHerd(text);
   await fleet.start({ servers: ['demo'] }, true);
   offers([tool('add', 'evil'), tool('announce')]);
@@ -183,7 +183,7 @@ it('--accept asks on a terminal: no is exit 77 and accepts nothing, yes accepts'
 });
 
 it('--json follows its schema; a tool that changed again after it was shown is not accepted', async () => {
-  const { text, offers } = stage('enforce');
+  const { text, offers } = changingServer('enforce');
   const { home, fleet } = await startHerd(text);
   await fleet.start({ servers: ['demo'] }, true);
   offers([tool('add', 'evil'), tool('announce')]);
@@ -201,5 +201,5 @@ it('--json follows its schema; a tool that changed again after it was shown is n
   const accepted = JSON.parse((await run(home, 'pins', '--accept', '--json')).stdout) as PinReport;
   expect(ajv.validate(SCHEMAS.pins!, accepted), ajv.errorsText()).toBe(true);
   expect(accepted.accepted).toMatchObject([{ server: 'demo', tool: 'add' }]);
-  expect((await run(home, 'pins', 'nobody')).status).toBe(4);
+  expect((await run(home, 'pins', 'absent')).status).toBe(4);
 });

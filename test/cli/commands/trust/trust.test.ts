@@ -24,7 +24,7 @@ const AGENT = `tools:
 const files = { 'agent.yaml': AGENT, '.env': 'TOKEN=canary-value\n' };
 
 describe('toolherd allow and revoke', () => {
-  it('without a terminal allow needs --yes: exit 77, and shows what would run, without values', async () => {
+  it('allow needs --yes if there is no terminal: exit 77; it shows what would run, but no values', async () => {
     const cwd = makeFolder(files);
     const { status, stdout, stderr } = await toolherd(['allow'], { cwd });
     const file = join(cwd, 'agent.yaml');
@@ -131,7 +131,7 @@ describe('toolherd allow and revoke', () => {
     expect((await toolherd(['allow', '--yes'], { cwd })).status).toBe(78);
   });
 
-  it('without an agent.yaml it fails: exit 2', async () => {
+  it('allow and revoke fail if there is no agent.yaml: exit 2', async () => {
     const cwd = makeFolder();
     const { status, stderr } = await toolherd(['allow'], { cwd });
     expect(stderr).toBe('error: UsageError: there is no agent.yaml here or above\n  fix: name the file\n');

@@ -361,7 +361,7 @@ describe('subscriptions/listen', () => {
     );
     const [mine, other] = [client(), client()];
     await mine.ask('warm', 'tools/list', params());
-    const uris = ['note://one', 'nobody://has'];
+    const uris = ['note://one', 'absent://it'];
     mine.say({
       id: 'lists',
       method: 'subscriptions/listen',
@@ -387,7 +387,7 @@ describe('subscriptions/listen', () => {
     });
 
     mine.say({ method: 'notifications/cancelled', params: { requestId: 7 } });
-    await until(async () => (await say('watched', 'touch', { uri: 'note://one' })) === 'nobody asked');
+    await until(async () => (await say('watched', 'touch', { uri: 'note://one' })) === 'not watched');
     await Promise.all([mine.settle(), other.settle()]);
     expect(mine.heard(UPDATED)).toHaveLength(1);
     expect(mine.lines.filter(({ id }) => id === 7)).toEqual([]);
@@ -400,7 +400,7 @@ describe('subscriptions/listen', () => {
     const mine = client();
     await mine.ask('warm', 'fleet/resources', { server: 'watched' });
     // whether a server has the other one is not known before the silent one has had its time
-    const uris = ['note://one', 'nobody://has'];
+    const uris = ['note://one', 'absent://it'];
     mine.say({ id: 1, method: 'subscriptions/listen', params: listen({ resourceSubscriptions: uris }) });
     await until(async () => (await say('watched', 'touch', { uri: 'note://one' })) === 'told');
     await until(() => mine.heard(UPDATED).length > 0);
@@ -427,6 +427,6 @@ describe('subscriptions/listen', () => {
     await until(() => mine.heard(ACKNOWLEDGED).length === 2);
     mine.end();
     await mine.closed;
-    await until(async () => (await say('watched', 'touch', { uri: 'note://one' })) === 'nobody asked');
+    await until(async () => (await say('watched', 'touch', { uri: 'note://one' })) === 'not watched');
   });
 });

@@ -87,7 +87,7 @@ describe('a long reply', () => {
     expect(outcomes).toEqual([{ ok: true, result: { a: 1 }, text: '{"a":1}' }]);
   });
 
-  it('with a line break in it, as a WebSocket may bring, does not pass as bytes', () => {
+  it('a reply with a line break in it, as a WebSocket may bring, does not pass as bytes', () => {
     const { session } = harness();
     const { outcomes, id } = passing(session);
     session.deliver(replyTo(id, `{\n"a":"${TEXT}"\n}`));
@@ -95,7 +95,7 @@ describe('a long reply', () => {
     expect(rawIn(outcomes)).toBeUndefined();
   });
 
-  it('to a call that has settled reaches no call, and is counted without a parse (U4)', () => {
+  it('a reply to a call that has settled reaches no call, and is counted without a parse (U4)', () => {
     const { session } = harness();
     const [late, other] = [passing(session), passing(session)];
     session.deliver(replyTo(late.id));
@@ -106,7 +106,7 @@ describe('a long reply', () => {
     expect([late.outcomes.length, other.outcomes, session.strays.replies]).toEqual([1, [], 2]);
   });
 
-  it('to the handshake reaches the driver', () => {
+  it('a reply to the handshake reaches the driver', () => {
     const { session, others } = harness();
     passing(session);
     session.deliver(replyTo(5));

@@ -6,7 +6,10 @@ import { deferred, openLink, specOf, textOf } from '../../support.js';
 type More = Partial<CallRequest> & { ask?: Ask };
 
 /** A server that sends requests, and calls of named callers. */
-function stage(deps: Parameters<typeof openLink>[1] = {}, changes: Parameters<typeof specOf>[1] = {}) {
+function openQuestionLink(
+  deps: Parameters<typeof openLink>[1] = {},
+  changes: Parameters<typeof specOf>[1] = {},
+) {
   const one = openLink(specOf('questions.mjs', changes), deps);
   const send = (name: string, args: Record<string, unknown>, more: More = {}) => {
     const { ask, ...request } = more;
@@ -42,7 +45,7 @@ describe('a request of a server', () => {
     '%s is answered by the agent whose call is in flight, unchanged both ways',
     async (method) => {
       const asked: unknown[] = [];
-      const { reply } = stage();
+      const { reply } = openQuestionLink();
       const ask: Ask = async (...question) => {
         asked.push(question.slice(0, 2));
         return { action: 'accept', content: { unheardOf: true } };
@@ -55,7 +58,7 @@ describe('a request of a server', () => {
   );
 
   it("an agent's refusal is passed on unchanged; any other exception is an internal error", async () => {
-    const { reply } = stage();
+    const { reply } = openQuestionLink();
     const no = Object.assign(new Error('the user said no'), { code: -1, data: { by: 'user' } });
     expect(await reply(SAMPLING, params, { ask: () => Promise.reject(no) })).toEqual({
       error: { code: -1, message: 'the user said no', data: { by: 'user' } },
@@ -70,7 +73,7 @@ describe('a request of a server', () => {
   });
 
   it('is refused with the remedy where the agent cannot answer', async () => {
-    const { reply } = stage();
+    const { reply } = openQuestionLink();
     const { error } = await reply(SAMPLING, params);
     expect(error).toEqual({
       code: -32000,
@@ -80,7 +83,7 @@ describe('a request of a server', () => {
   });
 
   it('is refused with the remedy where several agents have calls in flight, and no agent is asked', async () => {
-    const { reply, send } = stage();
+    const { reply, send } = openQuestionLink();
     const ask: Ask = async () => {
       throw new Error('asked');
     };
@@ -93,7 +96,7 @@ describe('a request of a server', () => {
   });
 
   it('reaches an agent that has several calls in flight', async () => {
-    const { reply, send } = stage();
+    const { reply, send } = openQuestionLink();
     send('wait', {});
     expect(await reply(ELICITATION, params, { ask: async () => ({ action: 'decline' }) })).toEqual({
       result: { action: 'decline' },
@@ -101,7 +104,7 @@ describe('a request of a server', () => {
   });
 
   it('is refused where no call is in flight', async () => {
-    const { send, logged } = stage();
+    const { send, logged } = openQuestionLink();
     await send('later', { method: SAMPLING, params }, { ask: async () => ({}) }).outcome;
     expect(await logged(/^told/)).toContain(
       'no call is in flight, so no agent can be asked; ask during a call',
@@ -114,7 +117,7 @@ describe('a request of a server', () => {
   ] as const)(
     'is refused, and not offered, where the config denies it: %o',
     async (permissions, method, offered) => {
-      const { reply, tool } = stage({ permissions });
+      const { reply, tool } = openQuestionLink({ permissions });
       const { error } = await reply(method, params, { ask: async () => ({}) });
       expect(error?.message).toMatch(/security\.\w+ is 'deny'; set it to 'ask-agent' in config\.yaml$/);
       expect(Object.keys(JSON.parse(await tool('hello')).capabilities)).toEqual(offered);
@@ -122,7 +125,7 @@ describe('a request of a server', () => {
   );
 
   it('suspends the timeout of the call while an agent is asked; the hard limit stays', async () => {
-    const { send, reply } = stage({}, { requestTimeoutMs: 300, maxTimeoutMs: 2000 });
+    const { send, reply } = openQuestionLink({}, { requestTimeoutMs: 300, maxTimeoutMs: 2000 });
     const slowly: Ask = () => new Promise((resolve) => setTimeout(() => resolve({ action: 'accept' }), 900));
     expect(await reply(ELICITATION, params, { ask: slowly })).toEqual({ result: { action: 'accept' } });
     const began = performance.now();
@@ -132,7 +135,7 @@ describe('a request of a server', () => {
   });
 
   it('is aborted when its call is cancelled', async () => {
-    const { send } = stage();
+    const { send } = openQuestionLink();
     const asked = deferred<AbortSignal>();
     const ask: Ask = (_method, _params, signal) => {
       asked.resolve(signal);
@@ -147,7 +150,7 @@ describe('a request of a server', () => {
   });
 
   it('is aborted when the server cancels it, also the one with id 0, and is not answered', async () => {
-    const { send, logs, tool } = stage();
+    const { send, logs, tool } = openQuestionLink();
     const aborted = deferred<void>();
     const ask: Ask = (_method, _params, signal) =>
       new Promise((_, reject) => {
@@ -164,7 +167,7 @@ describe('a request of a server', () => {
   });
 
   it('is aborted when the server dies', async () => {
-    const { send, link, ended } = stage();
+    const { send, link, ended } = openQuestionLink();
     const asked = deferred<AbortSignal>();
     const ask: Ask = (_method, _params, signal) => {
       asked.resolve(signal);

@@ -4,7 +4,7 @@ import type { Ask, Outcome } from '../../../../src/shared/call-sink.js';
 import type { JsonObject } from '../../../../src/shared/json.js';
 import { deferred, openLink, specOf, textOf } from '../../support.js';
 
-function stage(changes = {}) {
+function openModernLink(changes = {}) {
   const { link, opened } = openLink(specOf('modern.mjs', changes));
   const call = (name: string, args: JsonObject, ask?: Ask) => {
     const settled = deferred<Outcome>();
@@ -23,7 +23,7 @@ const yes = { action: 'accept', content: { yes: true } };
 
 describe('an input_required result of an MCP 2026 server', () => {
   it('is answered by the agent that made the call, and the call continues with the answer and its state', async () => {
-    const { say } = stage();
+    const { say } = openModernLink();
     const asked: unknown[] = [];
     const ask: Ask = async (method, params) => {
       asked.push([method, params?.message]);
@@ -35,14 +35,14 @@ describe('an input_required result of an MCP 2026 server', () => {
 
   it('is answered all at once: sampling by the agent, roots from the config', async () => {
     const roots = [{ uri: 'file:///work', name: 'work' }];
-    const { say } = stage({ roots });
+    const { say } = openModernLink({ roots });
     const thought = { role: 'assistant', content: { type: 'text', text: 'hm' }, model: 'm' };
     const ask: Ask = async () => thought;
     expect(JSON.parse(String(await say('ponder', {}, ask)))).toEqual({ thought, roots: { roots } });
   });
 
   it('is answered ten times at most', async () => {
-    const { say } = stage();
+    const { say } = openModernLink();
     let times = 0;
     const ask: Ask = async () => {
       times += 1;
@@ -59,7 +59,7 @@ describe('an input_required result of an MCP 2026 server', () => {
   });
 
   it('fails the call, with the remedy, where no agent can answer', async () => {
-    const { say } = stage();
+    const { say } = openModernLink();
     expect(await say('confirm', {})).toMatchObject({
       type: 'MCPProtocolError',
       sent: true,
@@ -70,7 +70,7 @@ describe('an input_required result of an MCP 2026 server', () => {
   });
 
   it('fails the call with the question and why it was not answered', async () => {
-    const { say } = stage();
+    const { say } = openModernLink();
     const ask: Ask = () => Promise.reject(new Error('the person has left'));
     expect(await say('confirm', {}, ask)).toMatchObject({
       type: 'MCPProtocolError',
@@ -81,7 +81,7 @@ describe('an input_required result of an MCP 2026 server', () => {
   });
 
   it('is withdrawn when the call is cancelled: the agent gets the abort', async () => {
-    const { call } = stage();
+    const { call } = openModernLink();
     const asked = deferred<AbortSignal>();
     const ask: Ask = (_method, _params, signal) => {
       asked.resolve(signal);
@@ -95,8 +95,8 @@ describe('an input_required result of an MCP 2026 server', () => {
     expect(signal.aborted).toBe(true);
   });
 
-  it('of a server that dies fails the call, and its question is withdrawn (P1)', async () => {
-    const { call, link } = stage();
+  it('a server that dies fails the call, and its question is withdrawn (P1)', async () => {
+    const { call, link } = openModernLink();
     const asked = deferred<AbortSignal>();
     const ask: Ask = (_method, _params, signal) => {
       asked.resolve(signal);

@@ -7,7 +7,7 @@ import { FakeClock } from '../../fake-clock.js';
 
 const DAY_MS = 86_400_000;
 
-function stage(content?: string) {
+function prepareCache(content?: string) {
   const file = join(makeFolder(), 'cache', 'eras.json');
   const clock = new FakeClock();
   const open = () => new EraCache(file, clock);
@@ -22,7 +22,7 @@ function stage(content?: string) {
 
 describe('remembered eras', () => {
   it('survive the daemon, with their date', () => {
-    const { file, clock, open } = stage();
+    const { file, clock, open } = prepareCache();
     const verdicts = open();
     verdicts.of('a').keep('mcp2025');
     verdicts.of('b').keep('mcp2026');
@@ -38,8 +38,8 @@ describe('remembered eras', () => {
     expect([open().of('a').recall(), open().of('b').recall()]).toEqual(['mcp2025', 'mcp2026']);
   });
 
-  it('of many servers that start together are written once', () => {
-    const { file, clock, open } = stage();
+  it('the eras of many servers that start together are written once', () => {
+    const { file, clock, open } = prepareCache();
     const verdicts = open();
     for (let server = 0; server < 100; server += 1) verdicts.of(`${server}`).keep('mcp2025');
     expect(clock.armed).toBe(1);
@@ -47,8 +47,8 @@ describe('remembered eras', () => {
     expect(Object.keys(JSON.parse(readFileSync(file, 'utf8')).verdicts)).toHaveLength(100);
   });
 
-  it('of 2025 hold for seven days, in the same daemon and in the next', () => {
-    const { clock, open } = stage();
+  it('an era of 2025 holds for seven days, in the same daemon and in the next', () => {
+    const { clock, open } = prepareCache();
     const verdicts = open();
     verdicts.of('a').keep('mcp2025');
     verdicts.of('b').keep('mcp2026');
@@ -60,7 +60,7 @@ describe('remembered eras', () => {
   });
 
   it('that are presumed or forgotten do not reach the disk', () => {
-    const { open } = stage();
+    const { open } = prepareCache();
     const verdicts = open();
     verdicts.of('a').presume('mcp2025');
     verdicts.of('b').keep('mcp2026');
@@ -76,8 +76,8 @@ describe('remembered eras', () => {
     ['of another shape', '{"version": 1, "verdicts": [1]}'],
     ['full of nonsense', '{"version": 1, "verdicts": {"x": {"era": "old", "at": 1}, "y": null, "z": {}}}'],
     ['dated in the future', '{"version": 1, "verdicts": {"x": {"era": "legacy", "at": "2999-01-01"}}}'],
-  ])('in a file that is %s are ignored, and the file is written anew', (_, content) => {
-    const { open } = stage(content);
+  ])('a file that is %s is ignored, and is written anew', (_, content) => {
+    const { open } = prepareCache(content);
     const verdicts = open();
     expect(verdicts.of('x').recall()).toBeUndefined();
     verdicts.of('x').keep('mcp2026');
@@ -85,7 +85,7 @@ describe('remembered eras', () => {
     expect(open().of('x').recall()).toBe('mcp2026');
   });
 
-  it('in a file that cannot be written still hold for this daemon', () => {
+  it('eras hold for this daemon if their file cannot be written', () => {
     const clock = new FakeClock();
     const folder = makeFolder({ 'a-file': '' });
     const verdicts = new EraCache(join(folder, 'a-file', 'eras.json'), clock);

@@ -79,7 +79,7 @@ describe('a server whose era is unknown', () => {
     expect([endings.length, table.size]).toEqual([1, 0]);
   });
 
-  it('that ends and shows another cause than the probe is not started again, and is greeted with initialize the next time', async () => {
+  it('a server that ends with another cause than the probe is not started again; the next time it gets initialize', async () => {
     const era = remembering();
     const first = openLink(specOf('needs-key.mjs'), { era });
     expect(await first.ended).toMatchObject({ cause: 'exit', code: 1 });
@@ -162,7 +162,7 @@ describe('a server whose era is unknown', () => {
 });
 
 describe('a remembered era', () => {
-  it('of 2025 saves the probe', async () => {
+  it('an era of 2025 saves the probe', async () => {
     const era = remembering('mcp2025');
     const { opened, link } = openLink(specOf('dies-of-probe.mjs'), { era });
     const [pid] = link.pids;
@@ -170,7 +170,7 @@ describe('a remembered era', () => {
     expect([link.pids, era.told]).toEqual([[pid], []]);
   });
 
-  it('of 2025 that is wrong is replaced, on the same connection', async () => {
+  it('an era of 2025 that is wrong is replaced, on the same connection', async () => {
     const era = remembering('mcp2025');
     const { opened, link, tool } = openLink(specOf('modern.mjs', {}, ['only']), { era });
     const [pid] = link.pids;
@@ -179,7 +179,7 @@ describe('a remembered era', () => {
     expect(era.told).toEqual(['keep mcp2026']);
   });
 
-  it('of 2026 that is wrong is replaced, on the same connection', async () => {
+  it('an era of 2026 that is wrong is replaced, on the same connection', async () => {
     const era = remembering('mcp2026');
     const { opened, link, tool } = openLink(specOf('good.mjs'), { era });
     const [pid] = link.pids;
@@ -188,7 +188,7 @@ describe('a remembered era', () => {
     expect(era.told).toEqual(['keep mcp2025']);
   });
 
-  it('of 2026 waits for a slow server and sends no initialize', async () => {
+  it('an era of 2026 waits for a slow server and sends no initialize', async () => {
     const era = remembering('mcp2026');
     const { opened } = openLink(specOf('modern.mjs', {}, [SLOW_MS]), { era, clock: impatient });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28' });
@@ -196,7 +196,7 @@ describe('a remembered era', () => {
   });
 
   it.each(['ignores-probe.mjs', 'dies-of-probe.mjs'])(
-    'of modern that led nowhere is forgotten: %s',
+    'an era of modern that led nowhere is forgotten: %s',
     async (name) => {
       const era = remembering('mcp2026');
       const { ended } = openLink(specOf(name, { startTimeoutMs: 1500 }), { era });

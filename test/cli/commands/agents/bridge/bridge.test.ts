@@ -47,7 +47,7 @@ const echo = async (client: ClientV1, value: string) => {
 };
 
 describe('toolherd bridge', () => {
-  it('the official client of SDK v1 lists and calls tools, and answers a question of its own call', async () => {
+  it('the official client of SDK v1 lists and calls tools, and answers a question of its call', async () => {
     const { home } = await startHerd(HERD);
     const { client } = await attach(home);
     const { tools } = await client.listTools();
@@ -176,7 +176,7 @@ describe('toolherd bridge', () => {
       return textOf(await bridge.reply(id));
     };
     await until(async () => (await touch('note://two')) === 'told');
-    expect(await touch('note://one')).toBe('nobody asked');
+    expect(await touch('note://one')).toBe('not watched');
     expect(told()).toEqual([{ uri: 'note://two' }, { uri: 'note://two', title: 'new' }]);
     expect(bridge.lines.filter(({ error }) => error !== undefined)).toEqual([]);
   });
@@ -241,7 +241,7 @@ describe('toolherd bridge', () => {
     expect(missing).toMatchObject({ status: 4, stdout: '', stderr: expect.stringContaining("mean 'good'") });
   });
 
-  it('without a daemon and with --no-autostart it fails: exit 3', async () => {
+  it('bridge fails without a daemon and with --no-autostart: exit 3', async () => {
     const home = makeHome(HERD);
     const { status, stdout } = await toolherd(['bridge', '--no-autostart'], {
       cwd: home.folder,

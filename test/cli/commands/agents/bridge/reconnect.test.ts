@@ -88,7 +88,7 @@ const cancelled = (requestId: number) => ({
   params: { requestId },
 });
 
-it('while the daemon is replaced, requests and their cancellations wait for the next; other messages go to the old one', async () => {
+it('requests and cancellations wait for the next daemon during a replacement; other messages go to the old one', async () => {
   const { heard, sockets, dial } = await daemons();
   const input = new PassThrough();
   const output = new PassThrough();

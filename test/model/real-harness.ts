@@ -16,8 +16,8 @@ export const IDLE_MS = 600_000;
 export const PING_MS = 15_000;
 const MARGIN_MS = 2_000;
 
-export interface StageOptions {
-  manners?: 'held' | 'stubborn';
+export interface HarnessOptions {
+  behaviour?: 'held' | 'stubborn';
   lists?: 'held' | 'free';
   spec?: Partial<StdioSpec>;
 }
@@ -25,7 +25,7 @@ export interface StageOptions {
 /** Less than the shortest wait that a test plans. */
 const BUSY_MS = 200;
 
-export class RealStage {
+export class RealHarness {
   readonly world = new RealWorld();
   readonly permits = new Permits(1);
   readonly callers: Caller[] = [];
@@ -40,10 +40,13 @@ export class RealStage {
   changes = 0;
 
   /** `walked`: every edge that a server machine took, from where, by what. */
-  constructor({ manners = 'held', lists = 'free', spec = {} }: StageOptions, walked: (edge: string) => void) {
+  constructor(
+    { behaviour = 'held', lists = 'free', spec = {} }: HarnessOptions,
+    walked: (edge: string) => void,
+  ) {
     this.#walked = walked;
     this.#spec = this.world.spec(
-      manners,
+      behaviour,
       {
         idleTimeoutMs: IDLE_MS,
         ping: { intervalMs: PING_MS, timeoutMs: 50 },

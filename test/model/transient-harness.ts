@@ -129,7 +129,7 @@ const NEVER_MS = 10 ** 9;
 /** Limits that no walk reaches: a process ends only when a test makes it end. */
 export const endless = { startTimeoutMs: NEVER_MS, discoverTimeoutMs: NEVER_MS, closeTimeoutMs: NEVER_MS };
 
-export function transientStage(world: SimulatedWorld, over: Partial<typeof times> = endless) {
+export function transientHarness(world: SimulatedWorld, over: Partial<typeof times> = endless) {
   world.reset();
   return new SimulatedPool(world, { ...poolLimits, server: settings(world, { ...over, idleTimeoutMs: 0 }) });
 }

@@ -4,7 +4,7 @@ import { reports, type SimulatedWorld, stateName } from '../../src/testing/index
 import { graphPolicy, type KeeperSnapshot, keeperGraph } from './graphs.js';
 import { startKeeper, times } from './setting.js';
 
-export function keeperStage(world: SimulatedWorld) {
+export function keeperHarness(world: SimulatedWorld) {
   world.reset();
   const keeper = startKeeper(world, graphPolicy);
   const state = () => stateName(keeper.getSnapshot().value);
@@ -12,13 +12,13 @@ export function keeperStage(world: SimulatedWorld) {
   return { world, keeper, state, tell };
 }
 
-export type KeeperStage = ReturnType<typeof keeperStage>;
+export type KeeperHarness = ReturnType<typeof keeperHarness>;
 
 /**
  * How each ending comes about, by where the incarnation is. What is missing cannot happen: an incarnation that has no
  * process yet cannot crash, one that was told to stop cannot become idle.
  */
-type Causes = Readonly<Record<string, (stage: KeeperStage) => void>>;
+type Causes = Readonly<Record<string, (harness: KeeperHarness) => void>>;
 
 const inQueue: Causes = {
   stopped: ({ tell }) => tell('stop'),
@@ -80,12 +80,12 @@ const causes: Readonly<Record<string, Causes>> = {
 const orders = new Set(['start', 'stop', 'restart', 'reset', 'call.waiting']);
 
 /** Makes it happen, and looks whether all is as it should be. */
-export function happens(stage: KeeperStage, name: string): void {
-  const { world, keeper, state } = stage;
+export function happens(harness: KeeperHarness, name: string): void {
+  const { world, keeper, state } = harness;
   const [, ending] = /^server ended: (.*)$/.exec(name) ?? [];
   const cause = ending && causes[state()]?.[ending];
   if (orders.has(name)) keeper.send({ type: name } as KeeperEvent);
-  else if (cause) cause(stage);
+  else if (cause) cause(harness);
   else if (name === 'server broke') world.breakServer();
   else if (name === 'permit broke') world.breakPermit();
   else if (name === 'permit.granted') world.grant();
@@ -95,11 +95,11 @@ export function happens(stage: KeeperStage, name: string): void {
   else if (name === 'after hold')
     world.clock.advance((keeper.getSnapshot().context.callableAt ?? 0) - world.clock.now());
   else throw new Error(`nothing in this world makes "${name}" happen in ${state()}`);
-  checkKeeper(stage);
+  checkKeeper(harness);
 }
 
 /** Whatever happened, the keeper's own bookkeeping agrees with the world. (Plain code: this runs at every step.) */
-function checkKeeper({ world, keeper, state }: KeeperStage): void {
+function checkKeeper({ world, keeper, state }: KeeperHarness): void {
   const { context, children } = keeper.getSnapshot();
   const place = state();
   world.check(context.incumbent?.getSnapshot());

@@ -4,7 +4,7 @@ import { type SimulatedWorld, stateName } from '../../src/testing/index.js';
 import { startServer, times } from './setting.js';
 import { delayOf } from './table.js';
 
-export function serverStage(world: SimulatedWorld, { idle }: { idle: boolean }) {
+export function serverHarness(world: SimulatedWorld, { idle }: { idle: boolean }) {
   world.reset();
   const server = startServer(world);
   const state = () => stateName(server.getSnapshot().value);
