@@ -238,7 +238,7 @@ function settle(text: string | undefined, herd: Herd, { closed, wrong, locked }:
     .replaceAll('\n', ' ');
 }
 
-test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: each failed call says what happened, why and how to fix it', async () => {
+test('SC-003 FR-021 FR-022 FR-023 US5.1 US5.2 US5.3 US5.4: each failed call says why, and the fix', async () => {
   const ports = {
     closed: await closedPort(),
     wrong: await portOf(404, 'Not Found'),

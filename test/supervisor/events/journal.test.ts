@@ -51,7 +51,7 @@ describe('the journal', () => {
   });
 
   test('gives a kind to each transition that matters outside of its statechart, and to no other', async () => {
-    const { world, herd, journal } = stage();
+    const { world, herd, journal } = startHerd();
     const kinds = () => journal().flatMap(({ chart, kind }) => (kind ? [`${chart} ${kind}`] : []));
     await herd.view.order('start', { servers: ['srv'] }, true);
     await settled();
@@ -65,8 +65,8 @@ describe('the journal', () => {
   });
 
   test('has the failure of a start once, when it fails, and then the wait', async () => {
-    const { world, herd, journal } = stage({ startTimeoutMs: 1000 });
-    world.manners = () => ({ opens: false });
+    const { world, herd, journal } = startHerd({ startTimeoutMs: 1000 });
+    world.behaviour = () => ({ opens: false });
     await herd.view.order('start', { servers: ['srv'] });
     await settled();
     await world.passes(10_000);
@@ -75,8 +75,8 @@ describe('the journal', () => {
   });
 
   test('does not call a start that was stopped a failure', async () => {
-    const { world, herd, journal } = stage();
-    world.manners = () => ({ opens: false });
+    const { world, herd, journal } = startHerd();
+    world.behaviour = () => ({ opens: false });
     await herd.view.order('start', { servers: ['srv'] });
     await settled();
     await herd.view.order('stop', { servers: ['srv'] });
