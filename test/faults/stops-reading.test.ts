@@ -10,7 +10,7 @@ const MIB = 2 ** 20;
 const CALLS = 720;
 const FILLER = 'x'.repeat(100_000);
 
-it('U5: calls to a server that stops reading wait up to the cap, then fail at once; it serves them when it reads', async () => {
+it('U5: calls to a server that stops reading wait up to the cap, then fail at once; waiting ones are served later', async () => {
   const { fleet, say, status, daemon, connect } = await startHerd(
     config([server('it', 'pauses.mjs', { ping: { interval: 600 } }), server('good', 'good.mjs')]),
   );

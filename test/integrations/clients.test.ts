@@ -130,7 +130,7 @@ describe('the entries of clients become ours', () => {
     );
   });
 
-  it('an entry of Cursor keeps its meaning', () => {
+  it('a url of Cursor that ends in sse is SSE, and its other fields are reported', () => {
     const text = '{ /* mine */ "mcpServers": {"a": {"url": "https://x.example/sse", "auth": {}},}, }';
     expect(read('cursor', '.cursor/mcp.json', text)).toMatchObject([
       { transport: 'sse', unsupportedFields: ['auth'] },
@@ -208,7 +208,7 @@ required = true
     ]);
   });
 
-  it('an entry of Windsurf keeps its meaning', () => {
+  it('a disabled server and disabled tools of Windsurf stay disabled', () => {
     const text = json({
       mcpServers: {
         a: { serverUrl: 'https://x.example/mcp', disabled: true, disabledTools: ['x'], alwaysAllow: [] },
@@ -250,7 +250,7 @@ required = true
     expect(read('cline', '.cline/data/settings/cline_mcp_settings.json', text)).toMatchObject(expected);
   });
 
-  it('an entry of opencode keeps its meaning', () => {
+  it('local and remote entries of opencode become stdio and http, with variables in our form', () => {
     const text = json({
       mcp: {
         a: { type: 'local', command: ['npx', '-y', 'a'], environment: { K: '{env:KEY}' }, enabled: true },

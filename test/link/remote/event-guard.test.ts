@@ -63,7 +63,7 @@ describe('the event guard', () => {
     );
   });
 
-  it('many lines that are over the limit together are refused', () => {
+  it('many lines that are over the limit together are invalidated as one event', () => {
     const { text, dropped } = pass(`${'data: some\n'.repeat(MAX)}\n${small}`, [4096]);
     expect(text.endsWith(`\nevent: oversized\n\n${small}`)).toBe(true);
     expect(text.length).toBeLessThan(2 * MAX);

@@ -179,7 +179,7 @@ describe('a POST to an SSE server', () => {
 describe('an SSE server that cannot be dialled', () => {
   const endingOf = async (GET: Answer) => open(remoteSpec('sse', (await tinySse({ on: { GET } })).url)).ended;
 
-  it('a server that wants credentials is reported so', async () => {
+  it('a server that wants credentials is an auth error with a fix', async () => {
     const ending = await endingOf((_message, response) => response.writeHead(401).end());
     expect(ending).toMatchObject({
       kind: 'error',
@@ -188,24 +188,24 @@ describe('an SSE server that cannot be dialled', () => {
     });
   });
 
-  it('a missing path is reported so', async () => {
+  it('a missing path is a protocol error that looks misconfigured', async () => {
     const ending = await endingOf((_message, response) => response.writeHead(404).end());
     expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: true });
   });
 
-  it('a server that is no SSE server is reported so', async () => {
+  it('a server that is no SSE server is a protocol error that looks misconfigured', async () => {
     const ending = await endingOf((_message, response) => response.writeHead(200).end('<html>'));
     expect(ending).toMatchObject({ kind: 'error', cause: 'protocol', looksMisconfigured: true });
   });
 
-  it('a stream that breaks or ends before it has named an endpoint is reported so', async () => {
+  it('a stream without an endpoint is a loss if it breaks, and a protocol error if it ends', async () => {
     const cut = await endingOf((_message, response) => openStream(response).destroy());
     expect(cut).toMatchObject({ kind: 'error', cause: 'lost' });
     const ended = await endingOf((_message, response) => openStream(response).end());
     expect(ended).toMatchObject({ kind: 'error', cause: 'protocol' });
   });
 
-  it('an endpoint at another origin is reported so', async () => {
+  it('an endpoint at another origin is a protocol error that says so', async () => {
     const ending = await endingOf((_message, response) =>
       openStream(response).write('event: endpoint\ndata: http://127.0.0.1:9/message\n\n'),
     );

@@ -303,7 +303,7 @@ describe('FR-016: a config that changes', () => {
     ]);
   });
 
-  test('a server with other arguments offers nothing until it was read, and its cached lists when they return', async () => {
+  test('new arguments hide the lists of a server until they are read; old arguments bring the cached lists back', async () => {
     const { herd, names, events, world } = startHerd(tools('a', 'b'));
     await names();
     events.length = 0;

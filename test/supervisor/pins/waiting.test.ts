@@ -11,7 +11,7 @@ async function turns(): Promise<void> {
 }
 
 describe('a waiting call is not written to a tool that was blocked meanwhile', () => {
-  test('no call is written after a spare of a transient server at its limit brought another list', async () => {
+  test('a waiting call is not written after a spare of a transient server at its limit brought another list', async () => {
     const { world, herd, offers } = pinnedHerd('enforce', {
       lifecycle: 'transient',
       spares: 1,
@@ -35,7 +35,7 @@ describe('a waiting call is not written to a tool that was blocked meanwhile', (
     expect((await herd.view.calls.call({ server: 'srv', tool: 'b' })).success).toBe(true);
   });
 
-  test('no call that waits in one replica is written after another replica reported the change', async () => {
+  test('a call that waits in one replica is not written after another replica reported the change', async () => {
     const { world, herd, offers } = pinnedHerd('enforce', { replicas: 2, maxInFlight: 1 });
     await herd.view.order('start', { servers: ['srv'] });
     await turns();
@@ -53,7 +53,7 @@ describe('a waiting call is not written to a tool that was blocked meanwhile', (
     expect(world.links.flatMap((link) => link.calls.map(({ params }) => params.name))).toEqual(['b', 'b']);
   });
 
-  test('no call that waits over max_in_flight is written after the setting became enforce', async () => {
+  test('a call that waits over max_in_flight is not written after the setting became enforce', async () => {
     const { world, setting, herd, call, offers, announces } = pinnedHerd('warn', { maxInFlight: 1 });
     await call('b');
     offers([tool('a', EVIL), tool('b')]);
