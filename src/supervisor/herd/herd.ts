@@ -1,7 +1,7 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ReloadReport, ShutdownReport } from '../../fleet/fleet.js';
 import type { LinkLog } from '../../link/link.js';
-import { coalesce } from '../../shared/async.js';
+import { coalesce, withTimeout } from '../../shared/async.js';
 import { shuttingDown } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import type { BudgetReport } from '../memory/memory-budget.js';
@@ -104,18 +104,13 @@ async function stopAll(
   const running = servers.filter((server) => server.snapshot().pids.length > 0);
   const before = new Map(running.map((server) => [server, server.lastStops]));
   for (const server of servers) server.stop(shuttingDown());
-  let timer: unknown;
-  const late = new Promise<'late'>((resolve) => {
-    timer = clock.setTimeout(() => resolve('late'), graceMs);
-  });
   const left = new Set(servers);
   const going = servers.map((server) => server.whenGone().then(() => left.delete(server)));
   const gone = Promise.all([...going, ...leaving]);
-  const isLate = (await Promise.race([gone, late])) === 'late';
+  const isLate = (await withTimeout(graceMs, gone, clock)) === undefined;
   const overdue = new Set(isLate ? left : []);
   if (isLate) await kill();
   await gone;
-  clock.clearTimeout(timer);
   const wasKilled = (server: ConfiguredServer) =>
     overdue.has(server) ||
     server.lastStops.some(
