@@ -1,17 +1,15 @@
 import type { KeeperContext } from '../../machines/keeper-context.js';
 import type { Failed } from '../../machines/restart/ending.js';
+import type { KeeperStateName } from '../../machines/state-name.js';
 import { AuthRequiredError, type MCPError, ServerUnavailableError } from '../../shared/call-errors.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import { unknownTool } from '../errors.js';
 import { blockedTool } from '../pins/blocked.js';
 import type { ConfiguredServer } from './configured-server.js';
 
-/** A keeper's state, as it is shown. */
-export type KeeperDetail = 'idle' | 'running' | 'waiting' | 'quarantined' | 'needs_auth' | 'stopped';
-
 export interface Waited {
   name: string;
-  detail: KeeperDetail;
+  detail: KeeperStateName;
   /** A call makes the next try at once. */
   isCallable: boolean;
   lastError: Failed | undefined;

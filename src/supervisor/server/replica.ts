@@ -5,7 +5,7 @@ import type { KeeperMachine } from '../../machines/keeper.js';
 import type { IncarnationReport, KeeperOrder } from '../../machines/keeper-context.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import { bug, type Ending, type Failed } from '../../machines/restart/ending.js';
-import { keeperState, serverState, stateName } from '../../machines/state-name.js';
+import { type KeeperStateName, keeperState, serverState, stateName } from '../../machines/state-name.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Reading } from '../catalog/lists.js';
 import { stopped } from '../errors.js';
@@ -13,7 +13,7 @@ import { memoryUserOf } from '../memory/memory-budget.js';
 import { Gate } from './gate.js';
 import { GatedLink } from './gated-link.js';
 import { StartTicket } from './permits.js';
-import { type KeeperDetail, refusalOf } from './refusal.js';
+import { refusalOf } from './refusal.js';
 import type { RunnerOptions } from './runner.js';
 import { serverSettings } from './server-settings.js';
 import type { ServerSnapshot } from './server-snapshot.js';
@@ -141,7 +141,7 @@ export class Replica {
   }
 
   /** A keeper that broke is given up: nothing starts it. */
-  get detail(): KeeperDetail {
+  get detail(): KeeperStateName {
     if (this.#broken !== undefined) return 'quarantined';
     return keeperState(stateName(this.#keeper.getSnapshot().value));
   }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { failed } from '../../../src/machines/restart/ending.js';
+import type { KeeperStateName } from '../../../src/machines/state-name.js';
 import { stopped } from '../../../src/supervisor/errors.js';
-import { type KeeperDetail, refusalOf, type Waited } from '../../../src/supervisor/server/refusal.js';
+import { refusalOf, type Waited } from '../../../src/supervisor/server/refusal.js';
 
 const lastError = failed({ cause: 'exit', message: 'srv: exited with code 1' });
 const none = {
@@ -13,7 +14,7 @@ const none = {
 const farewell = stopped('srv');
 
 const refusal = (
-  detail: KeeperDetail,
+  detail: KeeperStateName,
   context: Partial<Waited['context']> = {},
   more: Partial<Omit<Waited, 'context'>> = {},
 ) =>
