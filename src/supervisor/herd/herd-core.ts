@@ -17,8 +17,8 @@ import type { PinKeeping } from '../pins/pinning.js';
 import type { KeepText } from '../routing/result-limit.js';
 import { ConfiguredServer } from '../server/configured-server.js';
 import { Permits } from '../server/permits.js';
+import { ServerPool } from '../server/server-pool.js';
 import { startRoot } from './root.js';
-import { ServerPool } from './server-pool.js';
 import { toStatus } from './status.js';
 
 export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 'callerOf' | 'audit'> {

@@ -15,11 +15,11 @@ import { ResourceWatches } from '../routing/resource-watches.js';
 import { TargetResolver } from '../routing/target-resolver.js';
 import { ToolCalls } from '../routing/tool-calls.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
+import type { Holder } from '../server/server-pool.js';
 import { ViewCatalog } from '../view/view-catalog.js';
 import { ViewServers } from '../view/view-servers.js';
 import { CatalogEvents } from './catalog-events.js';
 import type { HerdCore, ViewSubscriber, VisibleServer } from './herd-core.js';
-import type { Holder } from './server-pool.js';
 import { agentsOf, ViewOrders } from './view-orders.js';
 
 export interface ViewOptions {
@@ -102,7 +102,7 @@ export class HerdView implements ViewSubscriber, Holder {
     const newRequestId = () => core.newRequestId();
     this.requests = new McpRequests(router);
     this.calls = new ToolCalls({ ...parts, router, clock, note, newRequestId });
-    this.watches = new ResourceWatches({ ...parts, resolver });
+    this.watches = new ResourceWatches({ ...parts, resolver, warn });
     core.join(this);
   }
 

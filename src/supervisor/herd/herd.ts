@@ -17,8 +17,8 @@ export class Herd {
   /** The view that is shared. */
   readonly view: HerdView;
   readonly #core: HerdCore;
-  /** Call it when the configured servers are known: files that are kept for other servers are deleted one day. */
-  readonly seen = coalesce(() => this.#seen());
+  /** Deletes the files of servers that were not configured for long. Call it when the configured servers are known. */
+  readonly pruneFiles = coalesce(() => this.#pruneFiles());
   #viewNumber = 0;
 
   constructor(options: HerdOptions) {
@@ -30,7 +30,7 @@ export class Herd {
   /** Makes the shared view what these specs say. */
   apply(specs: readonly ServerSpec[], isDryRun = false): ReloadReport {
     const report = this.view.apply(specs, isDryRun);
-    if (!isDryRun) this.seen();
+    if (!isDryRun) this.pruneFiles();
     return report;
   }
 
@@ -79,11 +79,11 @@ export class Herd {
     this.#core.flushRecords();
   }
 
-  async #seen(): Promise<void> {
+  async #pruneFiles(): Promise<void> {
     const identities = this.#core.pool.servers.map(({ spec }) => identityOf(spec));
     const pinned = this.#core.pool.servers.flatMap(({ pinning }) => pinning?.identity ?? []);
     const { catalogs, pins } = this.#core.options;
-    await Promise.allSettled([catalogs?.seen(identities), pins?.store.seen(pinned)]);
+    await Promise.allSettled([catalogs?.prune(identities), pins?.store.prune(pinned)]);
   }
 }
 

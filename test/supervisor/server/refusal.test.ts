@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { failed } from '../../../src/machines/restart/ending.js';
 import type { KeeperStateName } from '../../../src/machines/state-name.js';
 import { stopped } from '../../../src/supervisor/errors.js';
-import { refusalOf, type Waited } from '../../../src/supervisor/server/refusal.js';
+import { type KeeperFacts, refusalOf } from '../../../src/supervisor/server/refusal.js';
 
 const lastError = failed({ cause: 'exit', message: 'srv: exited with code 1' });
 const none = {
@@ -11,12 +11,12 @@ const none = {
   quarantineReason: undefined,
   connectedAt: undefined,
 };
-const farewell = stopped('srv');
+const stopError = stopped('srv');
 
 const refusal = (
   detail: KeeperStateName,
-  context: Partial<Waited['context']> = {},
-  more: Partial<Omit<Waited, 'context'>> = {},
+  context: Partial<KeeperFacts['context']> = {},
+  more: Partial<Omit<KeeperFacts, 'context'>> = {},
 ) =>
   refusalOf({
     name: 'srv',
@@ -25,7 +25,7 @@ const refusal = (
     lastError,
     context: { ...none, ...context },
     now: 1000,
-    farewell,
+    stopError,
     ...more,
   });
 
@@ -73,6 +73,6 @@ describe('a call waits for a session', () => {
       "mend the cause; then: toolherd reset 'a b'",
     );
     expect(refusal('needs_auth')?.message).toBe('srv: needs an authorisation');
-    expect(refusal('stopped')).toBe(farewell);
+    expect(refusal('stopped')).toBe(stopError);
   });
 });
