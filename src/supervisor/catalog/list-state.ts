@@ -60,7 +60,7 @@ export class ListState {
     return this.#freshness === 'cached' || this.#freshness === 'stale';
   }
 
-  /** A request for the list has to wait for a reading. While the next try of a failed one is to come, no wait helps. */
+  /** A request for the list has to wait for a reading. It does not wait for the next try of one that failed. */
   get isMissing(): boolean {
     return !this.isKnown && this.#nextTryAt === undefined;
   }

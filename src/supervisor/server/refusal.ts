@@ -50,7 +50,7 @@ export function refusalOf({
       return new AuthRequiredError(`${name}: needs an authorisation`, { why, fix });
     }
     default: {
-      const fix = `${lastError?.fix ?? 'mend the cause'}; then: toolherd reset ${shellWord(name)}`;
+      const fix = `${lastError?.fix ?? `see "toolherd why ${shellWord(name)}"`}; then: toolherd reset ${shellWord(name)}`;
       return new ServerUnavailableError(`${name}: is quarantined (${quarantineReason})`, { why, fix });
     }
   }

@@ -66,11 +66,11 @@ describe('a call waits for a session', () => {
     expect(refusal('quarantined', { quarantineReason: '5 restarts in 60 s' })).toMatchObject({
       message: 'srv: is quarantined (5 restarts in 60 s)',
       why: 'srv: exited with code 1',
-      fix: 'mend the cause; then: toolherd reset srv',
+      fix: 'see "toolherd why srv"; then: toolherd reset srv',
       retryable: false,
     });
     expect(refusal('quarantined', {}, { name: 'a b' })?.fix).toBe(
-      "mend the cause; then: toolherd reset 'a b'",
+      "see \"toolherd why 'a b'\"; then: toolherd reset 'a b'",
     );
     expect(refusal('needs_auth')?.message).toBe('srv: needs an authorisation');
     expect(refusal('stopped')).toBe(stopError);
