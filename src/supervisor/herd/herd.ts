@@ -6,7 +6,6 @@ import { shuttingDown } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import type { BudgetReport } from '../memory/memory-budget.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import { identityOf } from '../spec-identity.js';
 import { HerdCore, type HerdOptions } from './herd-core.js';
 import { HerdView } from './herd-view.js';
 
@@ -18,7 +17,7 @@ export class Herd {
   readonly view: HerdView;
   readonly #core: HerdCore;
   /** Deletes the files of servers that were not configured for long. Call it when the configured servers are known. */
-  readonly pruneFiles = coalesce(() => this.#pruneFiles());
+  readonly pruneFiles = coalesce(() => this.#core.pruneFiles());
   #viewNumber = 0;
 
   constructor(options: HerdOptions) {
@@ -71,19 +70,12 @@ export class Herd {
   shutdown(graceMs: number, kill: () => Promise<void>): Promise<ShutdownReport> {
     this.#core.end();
     const { servers, leaving } = this.#core.pool;
-    return stopAll(servers, { clock: this.#core.options.clock, graceMs, kill, leaving });
+    return stopAll(servers, { clock: this.#core.clock, graceMs, kill, leaving });
   }
 
   /** Writes the records of ended calls now. Call it before the process exits. */
   flushRecords(): void {
     this.#core.flushRecords();
-  }
-
-  async #pruneFiles(): Promise<void> {
-    const identities = this.#core.pool.servers.map(({ spec }) => identityOf(spec));
-    const pinned = this.#core.pool.servers.flatMap(({ pinning }) => pinning?.identity ?? []);
-    const { catalogs, pins } = this.#core.options;
-    await Promise.allSettled([catalogs?.prune(identities), pins?.store.prune(pinned)]);
   }
 }
 

@@ -70,7 +70,9 @@ export class ViewOrders {
     return {
       server: name,
       status: this.#core.status(visibles)[0]!,
-      spec: redactedSpec(isOther ? server.spec : this.#servers.specOf(name), this.#core.options.redact),
+      spec: redactedSpec(isOther ? server.spec : this.#servers.specOf(name), (value) =>
+        this.#core.redact(value),
+      ),
       snapshot: server.snapshot().states,
       journal: this.#core.journalOf(server),
     };
@@ -89,7 +91,7 @@ export class ViewOrders {
         );
     if (accepted.length > 0)
       this.#core.recheckPins(new Set(servers.flatMap(({ pinning }) => pinning?.identity ?? [])));
-    const policy = this.#core.options.pins?.policy() ?? 'off';
+    const policy = this.#core.pinPolicy();
     return { policy, ...reportPins(servers), accepted };
   }
 
@@ -143,7 +145,7 @@ export class ViewOrders {
     if (isStop) return;
     // an order waits for the lists too, but not for long
     const listed = Promise.all(servers.map((server) => server.whenListsRead()));
-    await withTimeout(LISTS_MS, listed, this.#core.options.clock);
+    await withTimeout(LISTS_MS, listed, this.#core.clock);
   }
 }
 
