@@ -28,7 +28,7 @@ export const ROOMS: readonly Room[] = [
       ['.', ''],
       ['text', 'shell words, control characters, near-miss suggestions, order of versions'],
       ['secrets', 'names and forms of secrets, and their removal from texts'],
-      ['files', 'paths of all files and folders; atomic writes'],
+      ['files', 'paths of all files and folders; atomic writes; removal of old files'],
       ['mcp', 'names, headers, error codes and log levels of MCP and JSON-RPC'],
       ['framing', 'bytes to lines; `RawJson`, a value that is passed on as its bytes'],
       ['report', 'errors for people and scripts: their text, exit statuses, problems of a config'],

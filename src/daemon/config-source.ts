@@ -1,10 +1,11 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type Loaded, type LoadOptions, loadConfig } from '../config/load.js';
 import { ConfigError, fileProblem } from '../config/parse/problem.js';
 import { TrustStore } from '../config/trust/trust.js';
 import { stampOf } from '../config/watch.js';
+import { sleep } from '../shared/async.js';
+import { systemClock } from '../shared/clock.js';
 import { ToolherdError } from '../shared/errors.js';
 import type { Paths } from '../shared/files/paths.js';
 
@@ -82,7 +83,7 @@ export async function rereadHerdConfig(
       () => stamp() === before,
     );
     if (isWhole || tries === TRIES) return reading;
-    await sleep(PAUSE_MS);
+    await sleep(systemClock, PAUSE_MS);
   }
 }
 

@@ -11,15 +11,15 @@ import { EraCache } from '../link/protocol/negotiation/era-cache.js';
 import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
-import { systemClock } from '../shared/clock.js';
+import { type Clock, systemClock } from '../shared/clock.js';
 import { wantedLevel } from '../shared/mcp/log-levels.js';
 import { VERSION } from '../shared/version.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
 import { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
-import { nameOfKey } from '../supervisor/herd/server-pool.js';
 import { PinFiles } from '../supervisor/pins/pin-files.js';
 import { ResultFiles } from '../supervisor/routing/result-files.js';
+import { nameOfKey } from '../supervisor/server/server-pool.js';
 import { identityOf } from '../supervisor/spec-identity.js';
 import { AgentViews } from './agent-views.js';
 import { restartAuthorized } from './authorize.js';
@@ -42,10 +42,10 @@ export interface HerdRuntimeOptions extends ConfigSource {
   onSettings?: (settings: Settings) => Promise<void>;
   /** Every line of the logs is also written here. */
   echo?: { write(text: string): void } | undefined;
+  clock?: Clock;
 }
 
 const GRACE_MS = 10_000;
-const clock = systemClock;
 
 /**
  * A herd with everything that it needs: config, processes, logs, audit file, authorisations and views. The daemon keeps
@@ -56,6 +56,7 @@ export class HerdRuntime {
   /** Gives every connection its fleet. */
   readonly fleets: FleetProvider;
   readonly #options: HerdRuntimeOptions;
+  readonly #clock: Clock;
   readonly #secrets: Secrets;
   readonly #processes: Processes;
   readonly #eras: EraCache;
@@ -76,7 +77,7 @@ export class HerdRuntime {
     // before the first line is logged
     secrets.learn(options.loaded.redactor);
     const logs = openLogs(options, secrets);
-    const { paths, environment } = options;
+    const { paths, environment, clock = systemClock } = options;
     const processes = await openProcesses(paths.ledgerFile, clock, environment, (text) =>
       logs.daemon.warn(text),
     );
@@ -84,8 +85,9 @@ export class HerdRuntime {
   }
 
   private constructor(options: HerdRuntimeOptions, secrets: Secrets, logs: Logs, processes: Processes) {
-    const { paths, loaded } = options;
+    const { paths, loaded, clock = systemClock } = options;
     this.#options = options;
+    this.#clock = clock;
     this.#secrets = secrets;
     this.#processes = processes;
     this.#settings = loaded.settings;
@@ -139,7 +141,7 @@ export class HerdRuntime {
   #createAuthorizations(): Authorizations {
     const authorizations = new Authorizations({
       file: this.#options.paths.authFile,
-      clock,
+      clock: this.#clock,
       log: this.#warn,
       granted: (spec) => restartAuthorized([this.#herd.view, ...this.#agentViews.views], spec),
     });
@@ -149,16 +151,17 @@ export class HerdRuntime {
 
   #createHerd(): Herd {
     const { paths, agentFile, callerOf } = this.#options;
+    const now = () => this.#clock.now();
     const { daemon } = this.#settings;
     const resultFiles = new ResultFiles({
       folder: join(paths.stateFolder, 'results'),
-      now: Date.now,
+      now,
       log: this.#warn,
     });
     void resultFiles.tidy();
     const herd = new Herd({
       agent: agentFile,
-      clock,
+      clock: this.#clock,
       random: Math.random,
       maxStarting: daemon.maxStarting || availableParallelism() * 2,
       listWaitMs: () => this.#settings.daemon.listWaitMs,
@@ -166,9 +169,9 @@ export class HerdRuntime {
       warn: this.#warn,
       callerOf: (caller) => callerOf?.(caller),
       audit: (record) => this.#audit.add(record),
-      catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), () => clock.now(), this.#warn),
+      catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), now, this.#warn),
       pins: {
-        store: new PinFiles(join(paths.stateFolder, 'pins'), () => clock.now()),
+        store: new PinFiles(join(paths.stateFolder, 'pins'), now),
         policy: () => this.#settings.security.pin,
       },
       keepText: (text) => resultFiles.keep(text),
@@ -191,7 +194,7 @@ export class HerdRuntime {
   #openLink(spec: ServerSpec, incarnation: number, on: LinkEvents, key: string): Link {
     const of = this.#herd.logOwnerTag(key);
     const deps = {
-      clock,
+      clock: this.#clock,
       table: this.#processes.table,
       env: this.#options.environment,
       incarnation,
@@ -224,7 +227,7 @@ export class HerdRuntime {
     return new AgentViews({
       herd: this.#herd,
       source: this.#options,
-      clock,
+      clock: this.#clock,
       log: this.#warn,
       learn: (redactor) => this.#secrets.learn(redactor),
       withRuntimeServers: (specs) => this.#runtimeServers.with(specs),

@@ -69,7 +69,7 @@ export class RuntimeServers {
         return await run();
       } finally {
         // it looks at all servers, so it runs once, after the last request
-        if (waiting.count === 0) herd.seen();
+        if (waiting.count === 0) herd.pruneFiles();
       }
     });
   }

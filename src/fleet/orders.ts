@@ -1,5 +1,8 @@
 import type { ConfigProblem } from './results.js';
 
+/** The methods of `Fleet` that change whether servers run. */
+export type Order = 'start' | 'stop' | 'restart' | 'reset';
+
 /** Which servers an order is for. */
 export type Selection = { servers: string[] } | { all: true };
 

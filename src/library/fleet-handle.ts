@@ -1,4 +1,4 @@
-import type { Fleet, FleetEvent, ManyContext, Selection, ToolResult, Topic } from '../fleet/fleet.js';
+import type { Fleet, FleetEvent, ManyContext, Order, Selection, ToolResult, Topic } from '../fleet/fleet.js';
 import { toMetrics } from '../fleet/metrics.js';
 import { withText } from '../fleet/tool-text.js';
 import type {
@@ -25,7 +25,7 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
   const ask = <T>(work: () => Promise<T>): Promise<T> => calls.run(undefined, work);
 
   const order =
-    (verb: 'start' | 'stop' | 'restart' | 'reset') =>
+    (verb: Order) =>
     (which: Which, { wait = true }: OrderOptions = {}) =>
       ask(() => fleet[verb](selectionOf(which), wait));
 

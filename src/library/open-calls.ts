@@ -1,4 +1,5 @@
-import { onAbort } from '../shared/async.js';
+import { onAbort, withTimeout } from '../shared/async.js';
+import { systemClock } from '../shared/clock.js';
 import { ToolherdError } from '../shared/errors.js';
 
 /** The fleet was used after it was closed. */
@@ -42,11 +43,6 @@ export class OpenCalls {
     this.#state = 'closed';
     const running = [...this.#running.values()];
     for (const controller of this.#running.keys()) controller.abort(new FleetClosedError());
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CANCEL_MS);
-    });
-    await Promise.race([Promise.allSettled(running), timeout]);
-    clearTimeout(timer);
+    await withTimeout(CANCEL_MS, Promise.allSettled(running), systemClock);
   }
 }

@@ -7,7 +7,7 @@ export interface AuditOptions {
   warn(text: string): void;
 }
 
-/** The records of so long may be lost when the process is killed. */
+/** A process that is killed loses the records of this time at most. */
 const BATCH_MS = 80;
 /** The most that a batch may hold, in characters; a batch is never larger than a file may be. */
 const MOST_WAITING = 65_536;

@@ -1,11 +1,12 @@
 /** The transient machine's events, decisions, context and delays. */
 
+import type { KeeperOrder } from './keeper-context.js';
 import type { StartPurpose } from './permit.js';
 import { timerMs } from './restart/durations.js';
 import type { Ending, Failed } from './restart/ending.js';
 import type { Backoff } from './restart/restart-policy.js';
 
-export type TransientOrder = { type: 'start' } | { type: 'stop' } | { type: 'restart' } | { type: 'reset' };
+export type TransientOrder = KeeperOrder;
 
 /** `process`: the number of the incarnation, as the machine gave it with `launch`. */
 export type TransientEvent =

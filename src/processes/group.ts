@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { isAlive } from './is-alive.js';
 import { procStat } from './process-identity.js';
 
 /**
@@ -14,12 +15,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals): void {
 }
 
 export function groupAlive(group: number): boolean {
-  try {
-    process.kill(-group, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
+  return isAlive(-group);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { sleep } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { groupRuns, signalGroup } from './group.js';
 import { kill, markedProcesses } from './marked-processes.js';
@@ -48,7 +49,7 @@ export async function killOrphans(path: string, clock: Clock): Promise<KilledOrp
     }
     // a server may hold a port or a name that its next process needs
     if (marked.length === 0 && !groups.some(groupRuns)) break;
-    await new Promise<void>((resolve) => void clock.setTimeout(resolve, ROUND_MS));
+    await sleep(clock, ROUND_MS);
   }
   cleanedUp.names = [...found];
   cleanedUp.containers = left.flatMap(({ docker, cookie }) =>

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { sleep } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { pidsOfSystem } from './group.js';
 import { cookieOf } from './process-identity.js';
@@ -38,7 +39,7 @@ export class MarkedProcesses {
         killed.add(pid);
         kill(pid);
       }
-      await new Promise<void>((resolve) => void this.#clock.setTimeout(resolve, ROUND_MS));
+      await sleep(this.#clock, ROUND_MS);
     }
     return killed.size;
   }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { sleep } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { groupRuns, signalGroup } from './group.js';
 import { MarkedProcesses } from './marked-processes.js';
@@ -88,9 +89,7 @@ export class ProcessTable {
     const deadline = this.#clock.now() + KILL_LIMIT_MS;
     await Promise.all(
       left.map(async ({ pid, cookie }) => {
-        while (groupRuns(pid) && this.#clock.now() < deadline) {
-          await new Promise<void>((resolve) => void this.#clock.setTimeout(resolve, POLL_MS));
-        }
+        while (groupRuns(pid) && this.#clock.now() < deadline) await sleep(this.#clock, POLL_MS);
         await this.sweep(cookie);
         if (!groupRuns(pid)) this.remove(pid);
       }),

@@ -30,12 +30,16 @@ export function coalesce(work: () => Promise<void>): () => void {
   };
 }
 
-/** Resolves when the work is done, or after `ms`. The work is not cancelled. */
-export function withTimeout(ms: number, work: Promise<unknown>, clock: Clock): Promise<void> {
+export function sleep(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => void clock.setTimeout(resolve, ms));
+}
+
+/** Resolves with the result of the work, or after `ms` with undefined. The work is not cancelled. */
+export function withTimeout<T>(ms: number, work: Promise<T>, clock: Clock): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
-    const timer = clock.setTimeout(() => resolve(), ms);
+    const timer = clock.setTimeout(() => resolve(undefined), ms);
     const done = () => clock.clearTimeout(timer);
-    work.then(() => resolve(), reject).finally(done);
+    work.then(resolve, reject).finally(done);
   });
 }
 

@@ -44,6 +44,26 @@ export class ServerUnavailableError extends MCPConnectionError {
   override readonly type: string = 'ServerUnavailableError';
 }
 
+export const INTERNAL_ERROR = 'InternalError';
+
+/** A fault of toolherd itself. What was thrown is only for the log: it may hold what was asked or answered. */
+class InternalError extends MCPError {
+  override readonly type: string = INTERNAL_ERROR;
+
+  constructor(cause: unknown) {
+    super('Internal error; the log says why', { cause });
+  }
+}
+
+/** The error of a call for what was thrown on its way. `warn` logs a fault of toolherd itself, and where it is. */
+export function asCallError(thrown: unknown, warn: (text: string) => void): MCPError {
+  if (thrown instanceof MCPError) return thrown;
+  const { name, stack = '' } = thrown instanceof Error ? thrown : new Error();
+  const frame = /^ +at .+$/m.exec(stack)?.[0].trim() ?? 'at an unknown place';
+  warn(`a fault in toolherd itself: ${name} ${frame}`);
+  return new InternalError(thrown);
+}
+
 /** For calls while the herd shuts down. */
 export function shuttingDown(): MCPError {
   return new ServerUnavailableError('the daemon is shutting down', { retryable: true, fix: 'toolherd up' });

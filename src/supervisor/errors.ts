@@ -203,7 +203,7 @@ export function noServerHas(
   if (refusal !== undefined) {
     const { server, rpc } = refusal;
     const why = withMissing(missing, `${server} said: ${rpc.message}`);
-    const fix = 'try again when they run; see "toolherd status"';
+    const fix = 'try again when these servers run; see "toolherd status"';
     const data = { ...(isObject(rpc.data) ? rpc.data : { data: rpc.data }), why, fix };
     return new NotFound(message, { why, fix, sent: true, rpc: { ...rpc, data } });
   }

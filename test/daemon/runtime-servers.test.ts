@@ -74,7 +74,7 @@ it('registering a hundred servers at once prunes the files once or twice, at las
   const catalogs = {
     load: () => undefined,
     save: () => undefined,
-    seen: async (identities: readonly string[]) => void seen.push(identities.length),
+    prune: async (identities: readonly string[]) => void seen.push(identities.length),
   };
   const { registered } = await start({}, catalogs);
   await Promise.all(many(100).map((name) => registered.add(entry(name))));

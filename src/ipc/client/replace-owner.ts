@@ -1,3 +1,4 @@
+import { sleep } from '../../shared/async.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { Peer } from '../jsonrpc/peer.js';
@@ -104,7 +105,6 @@ function* attempts(clock: Clock): Generator<Attempt> {
     clock.now() < deadline;
     delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)
   ) {
-    const pause = () => new Promise<void>((resolve) => clock.setTimeout(resolve, delayMs));
-    yield { leftMs: deadline - clock.now(), pause };
+    yield { leftMs: deadline - clock.now(), pause: () => sleep(clock, delayMs) };
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../shared/clock.js';
+import { MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import { PROTOCOL_VERSIONS } from '../mcp/server-info.js';
 import type { FleetServer } from '../server/socket-server.js';
@@ -138,7 +139,7 @@ export class Endpoint {
     if (session !== undefined) return session;
     return {
       status: 404,
-      code: -32_001,
+      code: MCP_CODE.sessionNotFound,
       message: 'Session not found',
       fix: 'begin a new one with initialize',
     };

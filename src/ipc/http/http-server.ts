@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { FleetStatus } from '../../fleet/fleet.js';
 import { healthOf, METRICS_TYPE, toMetrics } from '../../fleet/metrics.js';
+import { withTimeout } from '../../shared/async.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { AgentFiles } from '../server/fleet-provider.js';
@@ -82,15 +83,11 @@ export class HttpServer {
   /** Ends every session. Responses may end within the grace. */
   async close(): Promise<void> {
     this.#endpoint.sessions.closeAll();
-    const clock = this.#options.clock ?? systemClock;
-    await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(resolve, GRACE_MS);
-      this.#emptied = () => {
-        clock.clearTimeout(timer);
-        resolve();
-      };
-      if (this.#answering === 0) this.#emptied();
+    const emptied = new Promise<void>((resolve) => {
+      this.#emptied = resolve;
     });
+    if (this.#answering === 0) this.#emptied();
+    await withTimeout(GRACE_MS, emptied, this.#options.clock ?? systemClock);
     for (const socket of this.#sockets) socket.destroy();
     this.#socketServer.close();
   }

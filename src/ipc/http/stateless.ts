@@ -41,10 +41,8 @@ const SLOW_MS = 1000;
 export async function serveStateless(options: StatelessOptions): Promise<void> {
   const { scope, request, line, server, clock, response } = options;
   const { id } = request;
-  const hangUp = () => {
-    clock.clearTimeout(timer);
-    connection.destroy();
-  };
+  const reply = new Reply(response, { clock, onLost: () => hangUp() });
+  const timer = clock.setTimeout(() => reply.begin(), SLOW_MS);
   const onMessage = (message: LineChunks) => {
     const head = headOf(message);
     if (head?.kind === 'notification') reply.event(message);
@@ -58,8 +56,10 @@ export async function serveStateless(options: StatelessOptions): Promise<void> {
     ...{ scope, server, onMessage, onClosed: () => reply.end() },
     isStateless: true,
   });
-  const reply = new Reply(response, { clock, onLost: hangUp });
-  const timer = clock.setTimeout(() => reply.begin(), SLOW_MS);
+  const hangUp = () => {
+    clock.clearTimeout(timer);
+    connection.destroy();
+  };
   const refusal = (await connection.hello()) ?? (await paramRefusal(connection, options));
   if (refusal === undefined) connection.send(line);
   else {

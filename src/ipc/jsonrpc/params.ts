@@ -1,4 +1,3 @@
-import type { Selection } from '../../fleet/fleet.js';
 import { isObject } from '../../shared/json.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { RpcError } from './rpc-error.js';
@@ -137,14 +136,6 @@ export class Params {
     const token = this.optionalRecord('_meta')?.progressToken;
     if (token === undefined || typeof token === 'string' || typeof token === 'number') return token;
     throw wrong("'_meta.progressToken' must be a string or a number");
-  }
-
-  selection(): Selection {
-    const all = this.optionalFlag('all') === true;
-    if (all && this.has('servers')) throw wrong("'servers' and 'all' exclude each other");
-    if (all) return { all };
-    if (!this.has('servers')) throw wrong("'servers' is missing: a list of names, or 'all': true");
-    return { servers: this.texts('servers') };
   }
 }
 

@@ -1,4 +1,5 @@
 import type { WireError } from '../../fleet/fleet.js';
+import { INTERNAL_ERROR } from '../../shared/call-errors.js';
 import { ToolherdError } from '../../shared/errors.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { IdText } from './message.js';
@@ -60,7 +61,8 @@ interface MoreDetails {
 /** Undefined for an error that is not part of the protocol. That is a bug, and its text is only for the log. */
 export function toErrorObject(error: unknown): ErrorObject | undefined {
   if (error instanceof RpcError) return { code: error.code, message: error.message, data: error.data };
-  return error instanceof ToolherdError ? describe(error) : undefined;
+  const isKnown = error instanceof ToolherdError && error.type !== INTERNAL_ERROR;
+  return isKnown ? describe(error) : undefined;
 }
 
 function describe(error: ToolherdError & MoreDetails): ErrorObject {

@@ -6,6 +6,7 @@ import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import type { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
+import { progressTo } from '../jsonrpc/progress.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { askClient } from './client-questions.js';
 import { ConnectionResourceWatches } from './connection-resource-watches.js';
@@ -137,7 +138,12 @@ export class McpSession {
 
   /** Replies to a `tools/call` of this client. */
   replySink(params: Params, context: RequestContext): McpReplySink {
-    return new McpReplySink(context, this.caller, this.#onProgress(params, context), this.#onRequest);
+    return new McpReplySink(
+      context,
+      this.caller,
+      progressTo(this.#options.peer, params, context),
+      this.#onRequest,
+    );
   }
 
   async request(
@@ -170,24 +176,14 @@ export class McpSession {
   }
 
   #callContext(params: Params, context: RequestContext): CallContext {
-    const { caller } = this.#options;
+    const { caller, peer } = this.#options;
     return {
       caller,
       signal: context.signal,
-      onProgress: this.#onProgress(params, context),
+      onProgress: progressTo(peer, params, context),
       onRequest: this.#onRequest,
       // results are passed on unread
       acceptsRaw: true,
-    };
-  }
-
-  #onProgress(params: Params, context: RequestContext): CallContext['onProgress'] {
-    const token = params.progressToken();
-    if (token === undefined) return undefined;
-    const { peer } = this.#options;
-    return (progress) => {
-      // a server may send progress after the reply
-      if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
     };
   }
 }

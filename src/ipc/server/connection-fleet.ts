@@ -1,5 +1,5 @@
 import type { Fleet, FleetEvent, LocalFleet } from '../../fleet/fleet.js';
-import { fromVerbs } from '../verbs/verbs.js';
+import { fleetMethods, fromVerbs } from '../verbs/verbs.js';
 import type { AgentFiles, ConnectionView, FleetProvider } from './fleet-provider.js';
 
 /**
@@ -26,7 +26,7 @@ export class ConnectionFleet {
     this.fleet = {
       ...fromVerbs(({ usesServers }, name) => {
         const present = usesServers ? () => this.#fleetForUse() : () => this.#view.fleetForReading();
-        return (...args) => (present()[name] as (...args: unknown[]) => Promise<unknown>)(...args);
+        return (...args) => fleetMethods(present())[name](...args);
       }),
       forward: (params, sink) => this.#fleetForUse().forward(params, sink),
       watch: (params, listen) => this.#fleetForUse().watch(params, listen),

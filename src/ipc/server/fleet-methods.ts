@@ -8,10 +8,11 @@ import { API_VERSION } from '../../shared/version.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
+import { progressTo } from '../jsonrpc/progress.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import type { McpSession } from '../mcp/session.js';
 import { readArguments } from '../verbs/read-params.js';
-import { type AnyVerb, VERB_NAMES, VERBS, type VerbName } from '../verbs/verbs.js';
+import { type AnyVerb, fleetMethods, VERB_NAMES, VERBS, type VerbName } from '../verbs/verbs.js';
 import type { ConnectionFleet } from './connection-fleet.js';
 import type { EventSubscriptions } from './event-subscriptions.js';
 import type { Lifecycle } from './lifecycle.js';
@@ -115,12 +116,12 @@ function methodOf(name: VerbName): FleetMethod {
   const { field, context } = VERBS[name] as unknown as AnyVerb;
   return (connection, params, request) => {
     const args = readArguments(name, params);
-    const ask = connection.fleet[name] as (...args: unknown[]) => Promise<unknown>;
-    if (context === 'call') return ask(...args, callContext(connection, params, request));
+    const methods = fleetMethods(connection.fleet);
+    if (context === 'call') return methods[name](...args, callContext(connection, params, request));
     const answer =
       context === 'many'
-        ? ask(...args, manyContext(connection, params, request))
-        : untilCancelled(request.signal, ask(...args));
+        ? methods[name](...args, manyContext(connection, params, request))
+        : untilCancelled(request.signal, methods[name](...args));
     return field === undefined ? answer : answer.then((result) => ({ [field]: result }));
   };
 }
@@ -139,12 +140,7 @@ function manyContext(connection: Connection, params: Params, context: RequestCon
 }
 
 function callContext({ peer, caller }: Connection, params: Params, context: RequestContext): CallContext {
-  const token = params.progressToken();
-  const notifyProgress = (progress: Record<string, unknown>) => {
-    // a server may send progress after the reply
-    if (context.isOpen) peer.notify('notifications/progress', { ...progress, progressToken: token });
-  };
-  const onProgress = token === undefined ? undefined : notifyProgress;
+  const onProgress = progressTo(peer, params, context);
   // results of MCP are passed on unread; results of calls were converted before
   return { caller, signal: context.signal, onProgress, acceptsRaw: true };
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:buffer';
 import { connect, type Socket } from 'node:net';
+import { sleep, withTimeout } from '../../shared/async.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { isCode, ToolherdError } from '../../shared/errors.js';
 import { Peer } from '../jsonrpc/peer.js';
@@ -56,7 +57,7 @@ export async function openSocket({ path, retry = {}, clock = systemClock }: Conn
       const patienceMs = isAbsent ? absentMs : isCode(error, 'EAGAIN') ? busyMs : 0;
       if (clock.now() - startedAt >= patienceMs) throw explain(path, error, isAbsent);
     }
-    await new Promise<void>((resolve) => clock.setTimeout(resolve, delayMs));
+    await sleep(clock, delayMs);
   }
 }
 
@@ -97,24 +98,18 @@ export async function firstAnswer<T>(
   asked: Promise<T>,
   { path, withinMs = FIRST_ANSWER_MS, giveUp, clock = systemClock }: FirstAnswerOptions,
 ): Promise<T> {
-  let timer: unknown;
-  let isOver = false;
-  const late = new Promise<never>((_, reject) => {
-    const end = () => {
-      if (isOver) return;
-      const silence = silenceOf(path, withinMs);
-      reject(silence);
-      giveUp(`${silence.message}; ${silence.fix}`);
-    };
-    // first read an answer that came while this process was busy
-    timer = clock.setTimeout(() => setImmediate(end), withinMs);
-  });
-  try {
-    return await Promise.race([asked, late]);
-  } finally {
-    isOver = true;
-    clock.clearTimeout(timer);
-  }
+  const answered = asked.then((value) => ({ value }));
+  let answer = await withTimeout(withinMs, answered, clock);
+  // an answer may have come while this process was busy: read the socket once more
+  answer ??= await Promise.race([answered, nextTurn()]);
+  if (answer !== undefined) return answer.value;
+  const silence = silenceOf(path, withinMs);
+  giveUp(`${silence.message}; ${silence.fix}`);
+  throw silence;
+}
+
+function nextTurn(): Promise<undefined> {
+  return new Promise((resolve) => void setImmediate(() => resolve(undefined)));
 }
 
 function silenceOf(path: string, withinMs: number): DaemonUnreachableError {

@@ -9,8 +9,9 @@ import {
   type Stats,
   writeSync,
 } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive } from '../../processes/is-alive.js';
+import { sleep } from '../../shared/async.js';
+import { systemClock } from '../../shared/clock.js';
 import { isCode, ToolherdError } from '../../shared/errors.js';
 import { isOurs, look, SocketPathError } from './socket-path.js';
 
@@ -127,7 +128,7 @@ export async function readOwner(path: string): Promise<number | null> {
   for (let tries = 0; tries < 50; tries += 1) {
     const pid = readPid(path);
     if (pid > 0 && isAlive(pid)) return pid;
-    await sleep(20);
+    await sleep(systemClock, 20);
   }
   return null;
 }

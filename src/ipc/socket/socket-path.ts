@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type ErrorDetails, isCode, ToolherdError } from '../../shared/errors.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 
 /**
  * The path of the socket is not safe. The socket gives full authority over the herd, so it must be in a folder that only
@@ -77,7 +78,7 @@ export function checkSocketPath(path: string): void {
   if (mode !== 0o700) {
     throw new SocketPathError(`the socket's folder ${folder} has mode 0${mode.toString(8)}, not 0700`, {
       why: 'every process that can open the socket controls the herd',
-      fix: `chmod 700 '${folder}', if it is there for toolherd alone; else ${ELSEWHERE}`,
+      fix: `chmod 700 ${shellWord(folder)}, if it is there for toolherd alone; else ${ELSEWHERE}`,
     });
   }
   const there = look(path);

@@ -10,6 +10,7 @@ import {
   REQUESTS,
   type RequestParams,
   type ResourceParams,
+  type Selection,
 } from '../../fleet/fleet.js';
 import { LOG_LEVELS } from '../../shared/mcp/log-levels.js';
 import { type Params, wrong } from '../jsonrpc/params.js';
@@ -17,7 +18,7 @@ import type { VerbArguments, VerbName } from './verbs.js';
 
 type Readers = { readonly [Name in VerbName]: (params: Params) => VerbArguments<Name> };
 
-const order: Readers['start'] = (params) => [params.selection(), params.optionalFlag('wait')];
+const order: Readers['start'] = (params) => [selection(params), params.optionalFlag('wait')];
 
 const list: Readers['tools'] = (params) => [params.optionalText('server'), params.optionalFlag('refresh')];
 
@@ -50,6 +51,14 @@ const READERS: Readers = {
 /** The arguments of a verb, from the socket or from a script that has the herd in its process. */
 export function readArguments(name: VerbName, params: Params): unknown[] {
   return READERS[name](params);
+}
+
+function selection(params: Params): Selection {
+  const all = params.optionalFlag('all') === true;
+  if (all && params.has('servers')) throw wrong("'servers' and 'all' exclude each other");
+  if (all) return { all };
+  if (!params.has('servers')) throw wrong("'servers' is missing: a list of names, or 'all': true");
+  return { servers: params.texts('servers') };
 }
 
 function callParams(params: Params): CallParams {

@@ -1,4 +1,4 @@
-import type { Fleet } from '../../fleet/fleet.js';
+import type { Fleet, Order } from '../../fleet/fleet.js';
 
 /** The methods of `Fleet` that are requests on the socket. `subscribe` and `shutdown` concern the connection itself. */
 export type VerbName = Exclude<keyof Fleet, 'subscribe' | 'shutdown'>;
@@ -37,7 +37,7 @@ interface Verb<Args extends readonly unknown[]> {
 type VerbOf<Name extends VerbName> = Verb<VerbArguments<Name>> &
   (ContextOf<Name> extends undefined ? unknown : { context: ContextOf<Name> });
 
-const order = (method: 'start' | 'stop' | 'restart' | 'reset'): VerbOf<'start'> => ({
+const order = (method: Order): VerbOf<'start'> => ({
   method: `fleet/${method}`,
   toParams: (selection, wait) => ({ ...selection, wait }),
   field: 'servers',
@@ -145,6 +145,11 @@ export const VERB_NAMES = Object.keys(VERBS) as VerbName[];
 /** A verb for code that treats all of them alike. */
 export type AnyVerb = Verb<unknown[]> & { context?: 'call' | 'many' };
 export type AnyFleetMethod = (...args: unknown[]) => Promise<unknown>;
+
+/** The methods of a fleet, for code that treats all of them alike. Call them on the result: a method may need its `this`. */
+export function fleetMethods(fleet: Pick<Fleet, VerbName>): Record<VerbName, AnyFleetMethod> {
+  return fleet as Record<VerbName, AnyFleetMethod>;
+}
 
 /** Makes the methods of a fleet from the table. */
 export function fromVerbs(make: (verb: AnyVerb, name: VerbName) => AnyFleetMethod): Pick<Fleet, VerbName> {

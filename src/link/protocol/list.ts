@@ -1,6 +1,7 @@
 import { MCPProtocolError } from '../../shared/call-errors.js';
 import type { Outcome } from '../../shared/call-sink.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { Session } from '../calls/session.js';
 
 /** Which capability a list belongs to, and under which key a page holds its items. */
@@ -69,5 +70,9 @@ function askFor(session: Session, method: ListMethod, params: JsonObject | undef
 }
 
 function wrong(name: string, method: string, why: string): MCPProtocolError {
-  return new MCPProtocolError(`${name}: the reply to ${method} is unusable: ${why}`, { sent: true });
+  return new MCPProtocolError(`${name}: the reply to ${method} is unusable: ${why}`, {
+    sent: true,
+    why: 'the server answered with something that is no list of MCP',
+    fix: `update the server, or report it to its authors; see "toolherd logs ${shellWord(name)}"`,
+  });
 }

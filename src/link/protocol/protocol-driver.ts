@@ -1,5 +1,6 @@
 import { MCPConnectionError } from '../../shared/call-errors.js';
 import type { JsonObject } from '../../shared/json.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { Opened } from '../link.js';
 
 /**
@@ -44,5 +45,8 @@ export const CONFIG_KEY = 'toolherd/config';
 
 /** The error of a driver's request whose server has ended. */
 export function gone(name: string): MCPConnectionError {
-  return new MCPConnectionError(`${name}: is gone`);
+  return new MCPConnectionError(`${name}: is gone`, {
+    why: 'its process or its connection ended before it answered',
+    fix: `see "toolherd why ${shellWord(name)}"`,
+  });
 }

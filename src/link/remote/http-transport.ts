@@ -1,5 +1,6 @@
 import { type JSONRPCMessage, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { HttpSpec } from '../../config/fields/spec.js';
+import { withTimeout } from '../../shared/async.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import { isObject, type JsonObject, metaOf } from '../../shared/json.js';
 import { PROTOCOL_VERSION_KEY } from '../../shared/mcp/mcp-names.js';
@@ -248,16 +249,11 @@ export class HttpTransport implements RemoteTransport {
   }
 
   async #terminate(): Promise<void> {
-    const { on } = this.#ports;
+    const { on, clock } = this.#ports;
     const terminated = this.#transport.terminateSession().catch((error: unknown) => {
       if (this.#isOpen) on.log(`the server did not end our session: ${briefly(this.#failureIn(error))}`);
     });
-    let cancel = () => {};
-    const late = new Promise<void>((resolve) => {
-      cancel = this.#later(resolve, GOODBYE_MS);
-    });
-    await Promise.race([terminated, late]);
-    cancel();
+    await withTimeout(GOODBYE_MS, terminated, clock);
   }
 
   get #isOpen(): boolean {

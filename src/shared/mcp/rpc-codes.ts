@@ -11,6 +11,8 @@ export const CODE = {
 export const MCP_CODE = {
   /** A known method that cannot be answered; an error of HTTP itself. */
   failed: -32_000,
+  /** Over HTTP: no such session; the client begins a new one. */
+  sessionNotFound: -32_001,
   /** No such resource, up to 2025-11-25. */
   resourceNotFound: -32_002,
   /** The headers and the body of a request differ (2026-07-28). */

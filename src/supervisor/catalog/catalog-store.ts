@@ -1,9 +1,9 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { pruneFiles } from '../../shared/files/prune-files.js';
 import { replaceFile } from '../../shared/files/replace-file.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 import { type Lists, NO_LISTS } from './lists.js';
-import { pruneFiles } from './prune-files.js';
 
 /** The lists of servers from their last run, for the time when they do not run. */
 export interface CatalogStore {
@@ -11,7 +11,7 @@ export interface CatalogStore {
   load(identity: string): Lists | undefined;
   save(identity: string, lists: Lists): void;
   /** Marks these servers as configured, and deletes the files of servers that were not for a long time. */
-  seen(identities: readonly string[]): Promise<void>;
+  prune(identities: readonly string[]): Promise<void>;
 }
 
 const FORMAT = 1;
@@ -53,8 +53,11 @@ export class CatalogFiles implements CatalogStore {
   }
 
   #read(identity: string): string | undefined {
+    const file = this.#file(identity);
     try {
-      return readFileSync(this.#file(identity), 'utf8');
+      if (statSync(file).size > MOST_BYTES)
+        return this.#complain(identity, 'it is larger than any that was written');
+      return readFileSync(file, 'utf8');
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       return code === 'ENOENT' ? undefined : this.#complain(identity, `it cannot be opened (${code})`);
@@ -85,7 +88,7 @@ export class CatalogFiles implements CatalogStore {
     }
   }
 
-  async seen(identities: readonly string[]): Promise<void> {
+  async prune(identities: readonly string[]): Promise<void> {
     const configured = new Set(identities.map((identity) => this.#file(identity)));
     await pruneFiles(this.#folder, configured, this.#now(), FORGOTTEN_AFTER_MS);
   }

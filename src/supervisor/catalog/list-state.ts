@@ -1,16 +1,6 @@
+import type { Freshness } from '../../fleet/status.js';
 import { type Backoff, backoffMs } from '../../machines/restart/restart-policy.js';
 import type { Clock } from '../../shared/clock.js';
-
-/**
- * | state | what is true in it |
- * |---|---|
- * | `unknown` | it was never read |
- * | `cached` | it is known from an earlier daemon, and this one has not read it yet, nor failed to |
- * | `fresh` | it is what the server last answered |
- * | `stale` | it is an old answer: the list has changed or expired since, a refresh is wanted, or the last reading failed |
- * | `failed` | it is not known, and the last reading failed |
- */
-export type Freshness = 'unknown' | 'cached' | 'fresh' | 'stale' | 'failed';
 
 /** A list that could not be read is read again after 1 s, 2 s, 4 s … 60 s, for as long as its server runs. */
 const RETRY: Backoff = { minMs: 1000, maxMs: 60_000, factor: 2, jitter: 0 };
@@ -70,7 +60,7 @@ export class ListState {
     return this.#freshness === 'cached' || this.#freshness === 'stale';
   }
 
-  /** A request for the list has to wait for a reading. While the next try of a failed one is to come, no wait helps. */
+  /** A request for the list has to wait for a reading. It does not wait for the next try of one that failed. */
   get isMissing(): boolean {
     return !this.isKnown && this.#nextTryAt === undefined;
   }

@@ -66,14 +66,13 @@ export function callEvent(
 
 export function factsOf({ request, outcome, elapsedMs, incarnation }: EndedCall): CallFacts {
   const error = errorOf(request, outcome);
-  const sent = outcome.ok || outcome.error.sent === true;
+  const sent = outcome.ok || outcome.error.sent;
   const bytes = outcome.ok ? (outcome.bytes ?? null) : null;
   return { request, error, sent, bytes, elapsedMs, incarnation };
 }
 
 function errorOf({ method }: HerdRequest, outcome: Outcome): string | null {
-  // a fault of ours has no type
-  if (!outcome.ok) return outcome.error.type ?? 'InternalError';
+  if (!outcome.ok) return outcome.error.type;
   if (method !== 'tools/call') return null;
   // of a long result that was passed on unread only this is known
   return (outcome.isError ?? outcome.result.isError === true) ? 'MCPToolError' : null;

@@ -4,6 +4,7 @@ import type { ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
 import { keeperState, serverState } from '../../machines/state-name.js';
 import { shuttingDown } from '../../shared/call-errors.js';
+import type { Clock } from '../../shared/clock.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
 import type { EndedCall } from '../events/call-event.js';
@@ -13,12 +14,13 @@ import { type ActorOwners, type Change, type Chart, Journal } from '../events/jo
 import { MessageTap, type MessageTapOptions } from '../events/message-tap.js';
 import { MemoryBudget } from '../memory/memory-budget.js';
 import { GroupMemory, type MemoryOf } from '../memory/rss.js';
-import type { PinKeeping } from '../pins/pinning.js';
+import type { PinKeeping, PinPolicy } from '../pins/pinning.js';
 import type { KeepText } from '../routing/result-limit.js';
 import { ConfiguredServer } from '../server/configured-server.js';
 import { Permits } from '../server/permits.js';
+import { ServerPool } from '../server/server-pool.js';
+import { identityOf } from '../spec-identity.js';
 import { startRoot } from './root.js';
-import { ServerPool } from './server-pool.js';
 import { toStatus } from './status.js';
 
 export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 'callerOf' | 'audit'> {
@@ -65,10 +67,11 @@ export interface VisibleServer {
 
 /** What all views share: one root actor, one journal, and every server once for each identity. */
 export class HerdCore {
-  readonly options: HerdOptions;
+  readonly clock: Clock;
   readonly pool: ServerPool;
   readonly messageTap: MessageTap;
   readonly budget: MemoryBudget;
+  readonly #options: HerdOptions;
   readonly #memoryOf: MemoryOf;
   readonly #journal: Journal;
   readonly #records: CallRecords;
@@ -80,8 +83,9 @@ export class HerdCore {
   #state: 'open' | 'ending' = 'open';
 
   constructor(options: HerdOptions) {
-    this.options = options;
+    this.#options = options;
     const { clock, random, maxStarting } = options;
+    this.clock = clock;
     this.#startedAt = new Date(clock.now()).toISOString();
     this.#records = new CallRecords(options, {
       hasListeners: () => this.#hasListeners('call'),
@@ -146,6 +150,43 @@ export class HerdCore {
     });
   }
 
+  redact<T>(value: T): T {
+    return this.#options.redact(value);
+  }
+
+  redactFor<T>(spec: ServerSpec, value: T): T {
+    return this.#options.redactFor(spec, value);
+  }
+
+  keepText(text: string): ReturnType<KeepText> {
+    return this.#options.keepText?.(text) ?? Promise.resolve(undefined);
+  }
+
+  listWaitMs(): number {
+    return this.#options.listWaitMs();
+  }
+
+  pinPolicy(): PinPolicy {
+    return this.#options.pins?.policy() ?? 'off';
+  }
+
+  /** Reports a problem of the whole herd. */
+  warn(text: string): void {
+    this.#options.warn?.(text);
+  }
+
+  log(key: string, text: string): void {
+    this.#options.log(key, text);
+  }
+
+  /** Deletes the files of servers that were not configured for long. */
+  async pruneFiles(): Promise<void> {
+    const { catalogs, pins } = this.#options;
+    const identities = this.pool.servers.map(({ spec }) => identityOf(spec));
+    const pinned = this.pool.servers.flatMap(({ pinning }) => pinning?.identity ?? []);
+    await Promise.allSettled([catalogs?.prune(identities), pins?.store.prune(pinned)]);
+  }
+
   join(subscriber: ViewSubscriber): void {
     this.#subscribers.add(subscriber);
   }
@@ -179,7 +220,7 @@ export class HerdCore {
     const memory = this.#memoryOf(visibles.flatMap(({ server }) => server.snapshot().pids));
     return visibles.map(({ server, agent, isOther }) => {
       const since = this.#journal.since(server.key) ?? this.#startedAt;
-      const redact = (text: string) => this.options.redactFor(server.spec, text);
+      const redact = (text: string) => this.redactFor(server.spec, text);
       return toStatus(server, { agent, isOther, since, redact, memory });
     });
   }
@@ -203,7 +244,7 @@ export class HerdCore {
   }
 
   now(): string {
-    return new Date(this.options.clock.now()).toISOString();
+    return new Date(this.clock.now()).toISOString();
   }
 
   /** For calls without a request id: unique in all views. */

@@ -15,11 +15,11 @@ import { ResourceWatches } from '../routing/resource-watches.js';
 import { TargetResolver } from '../routing/target-resolver.js';
 import { ToolCalls } from '../routing/tool-calls.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
+import type { Holder } from '../server/server-pool.js';
 import { ViewCatalog } from '../view/view-catalog.js';
 import { ViewServers } from '../view/view-servers.js';
 import { CatalogEvents } from './catalog-events.js';
 import type { HerdCore, ViewSubscriber, VisibleServer } from './herd-core.js';
-import type { Holder } from './server-pool.js';
 import { agentsOf, ViewOrders } from './view-orders.js';
 
 export interface ViewOptions {
@@ -67,8 +67,8 @@ export class HerdView implements ViewSubscriber, Holder {
     this.#options = options;
     this.id = options.id;
     this.isOneAgent = options.isOneAgent;
-    const { clock, redact: clean, redactFor, keepText = async () => undefined, log } = core.options;
-    this.events = new EventBus((server, error) => log(server, `a listener failed: ${String(error)}`));
+    const { clock } = core;
+    this.events = new EventBus((server, error) => core.log(server, `a listener failed: ${String(error)}`));
     const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
     const agentsWith = (name: string) => agentsOf(core.others(this, name));
     this.#servers = new ViewServers({ pool: core.pool, holder: this, begins, agentsWith });
@@ -87,22 +87,29 @@ export class HerdView implements ViewSubscriber, Holder {
     this.catalog = new ViewCatalog({
       servers: this.#servers,
       clock,
-      listWaitMs: () => core.options.listWaitMs(),
+      listWaitMs: () => core.listWaitMs(),
       statusOf: (servers) => core.status(servers.map((server) => this.#visibleOf(server))),
     });
     const redact = (text: string, of?: ConfiguredServer) =>
-      of === undefined ? clean(text) : redactFor(of.spec, text);
+      of === undefined ? core.redact(text) : core.redactFor(of.spec, text);
     const parts = { servers: this.#servers, catalog: this.catalog, redact };
     const resolver = new TargetResolver({ ...parts, clock });
     const refused: CallRouterOptions['refused'] = (server, call) =>
       core.called(server, this.#servers.get(server)?.key, call);
-    const warn = (text: string) => core.options.warn?.(text);
-    const router = new CallRouter({ resolver, clock, redact, keepText, refused, warn });
+    const warn = (text: string) => core.warn(text);
+    const router = new CallRouter({
+      resolver,
+      clock,
+      redact,
+      keepText: (text) => core.keepText(text),
+      refused,
+      warn,
+    });
     const note = ({ key }: ConfiguredServer, text: string) => core.messageTap.note(key, text);
     const newRequestId = () => core.newRequestId();
     this.requests = new McpRequests(router);
     this.calls = new ToolCalls({ ...parts, router, clock, note, newRequestId });
-    this.watches = new ResourceWatches({ ...parts, resolver });
+    this.watches = new ResourceWatches({ ...parts, resolver, warn });
     core.join(this);
   }
 

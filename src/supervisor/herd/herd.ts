@@ -1,12 +1,11 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ReloadReport, ShutdownReport } from '../../fleet/fleet.js';
 import type { LinkLog } from '../../link/link.js';
-import { coalesce } from '../../shared/async.js';
+import { coalesce, withTimeout } from '../../shared/async.js';
 import { shuttingDown } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import type { BudgetReport } from '../memory/memory-budget.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
-import { identityOf } from '../spec-identity.js';
 import { HerdCore, type HerdOptions } from './herd-core.js';
 import { HerdView } from './herd-view.js';
 
@@ -17,8 +16,8 @@ export class Herd {
   /** The view that is shared. */
   readonly view: HerdView;
   readonly #core: HerdCore;
-  /** Call it when the configured servers are known: files that are kept for other servers are deleted one day. */
-  readonly seen = coalesce(() => this.#seen());
+  /** Deletes the files of servers that were not configured for long. Call it when the configured servers are known. */
+  readonly pruneFiles = coalesce(() => this.#core.pruneFiles());
   #viewNumber = 0;
 
   constructor(options: HerdOptions) {
@@ -30,7 +29,7 @@ export class Herd {
   /** Makes the shared view what these specs say. */
   apply(specs: readonly ServerSpec[], isDryRun = false): ReloadReport {
     const report = this.view.apply(specs, isDryRun);
-    if (!isDryRun) this.seen();
+    if (!isDryRun) this.pruneFiles();
     return report;
   }
 
@@ -71,19 +70,12 @@ export class Herd {
   shutdown(graceMs: number, kill: () => Promise<void>): Promise<ShutdownReport> {
     this.#core.end();
     const { servers, leaving } = this.#core.pool;
-    return stopAll(servers, { clock: this.#core.options.clock, graceMs, kill, leaving });
+    return stopAll(servers, { clock: this.#core.clock, graceMs, kill, leaving });
   }
 
   /** Writes the records of ended calls now. Call it before the process exits. */
   flushRecords(): void {
     this.#core.flushRecords();
-  }
-
-  async #seen(): Promise<void> {
-    const identities = this.#core.pool.servers.map(({ spec }) => identityOf(spec));
-    const pinned = this.#core.pool.servers.flatMap(({ pinning }) => pinning?.identity ?? []);
-    const { catalogs, pins } = this.#core.options;
-    await Promise.allSettled([catalogs?.seen(identities), pins?.store.seen(pinned)]);
   }
 }
 
@@ -104,18 +96,13 @@ async function stopAll(
   const running = servers.filter((server) => server.snapshot().pids.length > 0);
   const before = new Map(running.map((server) => [server, server.lastStops]));
   for (const server of servers) server.stop(shuttingDown());
-  let timer: unknown;
-  const late = new Promise<'late'>((resolve) => {
-    timer = clock.setTimeout(() => resolve('late'), graceMs);
-  });
   const left = new Set(servers);
   const going = servers.map((server) => server.whenGone().then(() => left.delete(server)));
   const gone = Promise.all([...going, ...leaving]);
-  const isLate = (await Promise.race([gone, late])) === 'late';
+  const isLate = (await withTimeout(graceMs, gone, clock)) === undefined;
   const overdue = new Set(isLate ? left : []);
   if (isLate) await kill();
   await gone;
-  clock.clearTimeout(timer);
   const wasKilled = (server: ConfiguredServer) =>
     overdue.has(server) ||
     server.lastStops.some(

@@ -1,4 +1,12 @@
-import type { Detail, Inspection, PinParams, PinReport, Selection, ServerStatus } from '../../fleet/fleet.js';
+import type {
+  Detail,
+  Inspection,
+  Order,
+  PinParams,
+  PinReport,
+  Selection,
+  ServerStatus,
+} from '../../fleet/fleet.js';
 import { withTimeout } from '../../shared/async.js';
 import { checkConfigured, severalServers } from '../errors.js';
 import { reportPins } from '../pins/report.js';
@@ -42,11 +50,7 @@ export class ViewOrders {
     return this.#core.status([...this.#view.visibles(), ...this.#core.others(this.#view)]);
   }
 
-  async order(
-    order: 'start' | 'stop' | 'restart' | 'reset',
-    selection: Selection,
-    wait: boolean,
-  ): Promise<ServerStatus[]> {
+  async order(order: Order, selection: Selection, wait = false): Promise<ServerStatus[]> {
     this.#core.checkOpen();
     const visibles = 'all' in selection ? this.#all() : this.#named(selection.servers);
     // one that never runs is stopped already
@@ -66,7 +70,9 @@ export class ViewOrders {
     return {
       server: name,
       status: this.#core.status(visibles)[0]!,
-      spec: redactedSpec(isOther ? server.spec : this.#servers.specOf(name), this.#core.options.redact),
+      spec: redactedSpec(isOther ? server.spec : this.#servers.specOf(name), (value) =>
+        this.#core.redact(value),
+      ),
       snapshot: server.snapshot().states,
       journal: this.#core.journalOf(server),
     };
@@ -85,7 +91,7 @@ export class ViewOrders {
         );
     if (accepted.length > 0)
       this.#core.recheckPins(new Set(servers.flatMap(({ pinning }) => pinning?.identity ?? [])));
-    const policy = this.#core.options.pins?.policy() ?? 'off';
+    const policy = this.#core.pinPolicy();
     return { policy, ...reportPins(servers), accepted };
   }
 
@@ -133,13 +139,13 @@ export class ViewOrders {
     return isPlaceholder ? this.#core.pool.ofAgents(server.spec) : [server];
   }
 
-  async #obeyed(order: string, servers: readonly ConfiguredServer[]): Promise<void> {
+  async #obeyed(order: Order, servers: readonly ConfiguredServer[]): Promise<void> {
     const isStop = order === 'stop';
     await Promise.all(servers.map((server) => (isStop ? server.whenGone() : server.whenDecided())));
     if (isStop) return;
     // an order waits for the lists too, but not for long
     const listed = Promise.all(servers.map((server) => server.whenListsRead()));
-    await withTimeout(LISTS_MS, listed, this.#core.options.clock);
+    await withTimeout(LISTS_MS, listed, this.#core.clock);
   }
 }
 

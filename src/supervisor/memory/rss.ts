@@ -1,4 +1,5 @@
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
+import { pidsOfSystem } from '../../processes/group.js';
 
 /**
  * Memory of whole process groups, by their leaders; null where the system does not tell. A leader that is gone, or
@@ -53,7 +54,7 @@ export class GroupMemory {
     if (sinceMs < FRESH_MS) return;
     this.#lookedAt = now;
     if (sinceMs > FORGET_MS) this.#groups.clear();
-    const there = new Set(pidsOf('/proc'));
+    const there = new Set(pidsOfSystem());
     let again = LOOK_AGAIN;
     for (const [pid, group] of this.#groups) {
       if (!there.has(pid) || sums.has(group) || again-- > 0) this.#groups.delete(pid);
@@ -63,15 +64,6 @@ export class GroupMemory {
       const group = groupOf(pid);
       if (group !== undefined) this.#groups.set(pid, group);
     }
-  }
-}
-
-/** None when too many files are open to look. */
-function pidsOf(folder: string): number[] {
-  try {
-    return readdirSync(folder).map(Number).filter(Number.isInteger);
-  } catch {
-    return [];
   }
 }
 

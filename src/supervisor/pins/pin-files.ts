@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { pruneFiles } from '../../shared/files/prune-files.js';
 import { replaceFile } from '../../shared/files/replace-file.js';
-import { pruneFiles } from '../catalog/prune-files.js';
 import { type PinRecord, readRecord, writeRecord } from './record.js';
 
 /** What is known of the pins of a server: nothing, a record, or that there is one which cannot be read. */
@@ -15,8 +15,8 @@ export interface PinStore {
   load(identity: string): Kept;
   /** Answers with what went wrong. A record that cannot be read is set aside first. */
   save(identity: string, server: string, record: PinRecord): string | undefined;
-  /** These are configured now; others are forgotten when that was very long ago. */
-  seen(identities: readonly string[]): Promise<void>;
+  /** Marks these servers as configured, and deletes the files of servers that were not for a year. */
+  prune(identities: readonly string[]): Promise<void>;
 }
 
 const FORGOTTEN_AFTER_MS = 365 * 24 * 60 * 60 * 1000;
@@ -68,7 +68,7 @@ export class PinFiles implements PinStore {
     }
   }
 
-  async seen(identities: readonly string[]): Promise<void> {
+  async prune(identities: readonly string[]): Promise<void> {
     const configured = new Set(identities.map((identity) => this.#file(identity)));
     await pruneFiles(this.#folder, configured, this.#now(), FORGOTTEN_AFTER_MS);
   }

@@ -3,7 +3,7 @@ import type { Truncation } from '../../fleet/fleet.js';
 import type { CallHandle } from '../../link/calls/call.js';
 import { cancelled } from '../../link/calls/refusals.js';
 import { abortReason, onAbort } from '../../shared/async.js';
-import type { MCPError } from '../../shared/call-errors.js';
+import { asCallError, type MCPError } from '../../shared/call-errors.js';
 import type { Ask, CallSink, Outcome } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
@@ -111,7 +111,7 @@ class RoutedCall implements CallSink, SearchedRequest {
     try {
       return this.#options.resolver.resolve(this.#call, this);
     } catch (error) {
-      this.#refuse(error as MCPError);
+      this.#refuse(asCallError(error, this.#options.warn));
       return undefined;
     }
   }
@@ -140,7 +140,7 @@ class RoutedCall implements CallSink, SearchedRequest {
         this.#begunMs = this.#options.clock.now();
         this.send(target);
       },
-      (error: MCPError) => this.#refuse(error),
+      (error: unknown) => this.#refuse(asCallError(error, this.#options.warn)),
     );
     this.#logFault(sent);
   }
@@ -220,7 +220,10 @@ class RoutedCall implements CallSink, SearchedRequest {
       );
   }
 
-  /** An error of the sink, here in no turn of a caller, would end the process. Its message may be what was asked. */
+  /**
+   * No caller awaits this promise, so an error of the sink would end the process: it is logged. Only its name is, since
+   * its message may hold what was asked.
+   */
   #logFault(settling: Promise<void>): void {
     void settling.catch((error: Error) =>
       this.#options.warn(

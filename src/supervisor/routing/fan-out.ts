@@ -1,4 +1,5 @@
 import type { CallContext, CallParams, ToolResult } from '../../fleet/fleet.js';
+import { onAbort } from '../../shared/async.js';
 import { CancelledError, type MCPError, MCPTimeoutError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 
@@ -56,12 +57,10 @@ class FanOut {
 
   async run(): Promise<ToolResult[]> {
     const { signal, concurrency = Number.POSITIVE_INFINITY } = this.#options;
-    const stop = () => this.#end(signal?.reason);
-    if (signal?.aborted) stop();
-    signal?.addEventListener('abort', stop, { once: true });
+    const stopListening = onAbort(signal, () => this.#end(signal?.reason));
     const workers = Array.from({ length: Math.min(this.#calls.length, concurrency) }, () => this.#work());
     await Promise.all(workers);
-    signal?.removeEventListener('abort', stop);
+    stopListening();
     return this.#results;
   }
 

@@ -7,9 +7,9 @@ interface MoreFields {
   problems?: WireError['problems'];
 }
 
-/** The same error without secrets in its texts. A fault of toolherd itself is no MCPError, and stays as it is. */
+/** The same error without secrets in its texts. */
 export function redactedError(error: MCPError, redact: (text: string) => string): MCPError {
-  return error instanceof MCPError ? new RedactedError(error, redact) : error;
+  return new RedactedError(error, redact);
 }
 
 class RedactedError extends MCPError {

@@ -1,5 +1,5 @@
 import type { WatchParams } from '../../fleet/fleet.js';
-import type { MCPError } from '../../shared/call-errors.js';
+import { asCallError } from '../../shared/call-errors.js';
 import { disabled } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { OnUpdate } from '../server/resource-watch.js';
@@ -24,6 +24,8 @@ export interface WatchesOptions {
   servers: ViewServers;
   resolver: Pick<TargetResolver, 'findOwnerByUri' | 'ownerByUri'>;
   redact(text: string, of?: ConfiguredServer): string;
+  /** Logs bugs. */
+  warn(text: string): void;
 }
 
 /** The resource watches of one view. A watch moves when another server takes over its resource. */
@@ -109,13 +111,13 @@ export class ResourceWatches {
   }
 
   async #begin({ uri, server }: WatchParams, listen: OnUpdate): Promise<Begun> {
-    const { resolver, redact } = this.#options;
+    const { resolver, redact, warn } = this.#options;
     const { server: owner } = await resolver.findOwnerByUri(uri, server);
     if (!owner.spec.enabled) throw disabled(owner.spec);
     try {
       return { owner, end: await owner.resources.watch(uri, listen) };
     } catch (error) {
-      throw redactedError(error as MCPError, (text) => redact(text, owner));
+      throw redactedError(asCallError(error, warn), (text) => redact(text, owner));
     }
   }
 }

@@ -15,7 +15,7 @@ import {
   type SearchLimits,
 } from './name-search.js';
 
-/** Says better what an error of this server means, by what was asked for or how the server was found. */
+/** Replaces an error of the server by one that says more, from what was asked for or how the server was found. */
 export type Explain = (error: MCPError, server: ConfiguredServer) => MCPError;
 
 /** A request to the herd. Names in its params are public names, or those of `server`. */
@@ -44,7 +44,7 @@ export interface ResourceOwner {
   server: ConfiguredServer;
   timeoutMs: number | undefined;
   /** Lists of others that may have it. Empty where the owner was named, or is known to have it. */
-  unheard: readonly MissingList[];
+  missing: readonly MissingList[];
 }
 
 /**
@@ -80,16 +80,16 @@ export class TargetResolver {
   async findOwnerByUri(uri: string, server?: string, limits: SearchLimits = {}): Promise<ResourceOwner> {
     const { servers, catalog } = this.#view;
     const known = server === undefined ? this.ownerByUri(uri) : servers.find(server);
-    if (known !== undefined) return { server: known, timeoutMs: limits.timeoutMs, unheard: [] };
+    if (known !== undefined) return { server: known, timeoutMs: limits.timeoutMs, missing: [] };
     const timeoutMs = await readUnknownLists(this.#view, 'resources', uri, limits);
     const found = this.ownerByUri(uri);
-    if (found !== undefined) return { server: found, timeoutMs, unheard: [] };
+    if (found !== undefined) return { server: found, timeoutMs, missing: [] };
     const offering = servers.servers.filter((one) => offersResources(one.catalog.knownLists()));
     const [only] = offering;
     const missing = catalog.missing('resources');
     if (only === undefined || offering.length > 1) throw noServerHas('resources', uri, [], missing);
-    const unheard = missing.filter((list) => list.server !== only.spec.name);
-    return { server: only, timeoutMs, unheard };
+    const others = missing.filter((list) => list.server !== only.spec.name);
+    return { server: only, timeoutMs, missing: others };
   }
 
   /** The first server that lists it, else the first that has a template for it; undefined where no list has it. */
@@ -118,9 +118,9 @@ export class TargetResolver {
     const { server, params, timeoutMs } = call;
     const known = server === undefined ? this.ownerByUri(uri) : this.#view.servers.find(server);
     if (known !== undefined) return { server: known, params, timeoutMs };
-    return this.findOwnerByUri(uri, undefined, request.limits(timeoutMs)).then(({ unheard, ...owner }) => {
-      const isGuess = call.method === 'resources/read' && unheard.length > 0;
-      return { ...owner, params, explain: isGuess ? notHeard(uri, unheard) : undefined };
+    return this.findOwnerByUri(uri, undefined, request.limits(timeoutMs)).then(({ missing, ...owner }) => {
+      const isGuess = call.method === 'resources/read' && missing.length > 0;
+      return { ...owner, params, explain: isGuess ? guessed(uri, missing) : undefined };
     });
   }
 
@@ -198,11 +198,11 @@ export function noSuchResource(error: MCPError): RpcErrorObject | undefined {
 }
 
 /** The server was only a guess: the error names the servers whose lists are not known yet. */
-function notHeard(uri: string, unheard: readonly MissingList[]): Explain {
+function guessed(uri: string, missing: readonly MissingList[]): Explain {
   return (error, { spec }) => {
     const rpc = noSuchResource(error);
     if (rpc === undefined) return error;
-    return noServerHas('resources', uri, [], unheard, { server: spec.name, rpc });
+    return noServerHas('resources', uri, [], missing, { server: spec.name, rpc });
   };
 }
 

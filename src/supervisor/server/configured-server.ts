@@ -19,7 +19,7 @@ import { startTimeoutMs } from './server-settings.js';
 import { type ServerSnapshot, snapshotOfUnusable } from './server-snapshot.js';
 import { TransientPool } from './transient-pool.js';
 
-/** Of so many calls the durations are kept. */
+/** How many durations of calls are kept. */
 const LATENCIES = 512;
 
 export interface ReadOptions {

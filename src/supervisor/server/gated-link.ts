@@ -11,7 +11,7 @@ export interface GatedLinkOptions extends Omit<RunnerOptions, 'id' | 'predecesso
   watchMemory: LinkHost['watchMemory'];
   /** Whether it reads all lists, or only those that are not fresh. `isFirst`: this incarnation has read none yet. */
   readsAll(isFirst: boolean): boolean;
-  /** Lists were read, and compared with their pins: calls pass that may. */
+  /** Lists were read, and compared with their pins: calls of tools that are not blocked pass now. */
   compared(reading: Reading): void;
 }
 

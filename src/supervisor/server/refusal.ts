@@ -1,24 +1,22 @@
 import type { KeeperContext } from '../../machines/keeper-context.js';
 import type { Failed } from '../../machines/restart/ending.js';
+import type { KeeperStateName } from '../../machines/state-name.js';
 import { AuthRequiredError, type MCPError, ServerUnavailableError } from '../../shared/call-errors.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import { unknownTool } from '../errors.js';
 import { blockedTool } from '../pins/blocked.js';
 import type { ConfiguredServer } from './configured-server.js';
 
-/** A keeper's state, as it is shown. */
-export type KeeperDetail = 'idle' | 'running' | 'waiting' | 'quarantined' | 'needs_auth' | 'stopped';
-
-export interface Waited {
+export interface KeeperFacts {
   name: string;
-  detail: KeeperDetail;
+  detail: KeeperStateName;
   /** A call makes the next try at once. */
   isCallable: boolean;
   lastError: Failed | undefined;
   context: Pick<KeeperContext, 'nextRetryAt' | 'callableAt' | 'quarantineReason' | 'connectedAt'>;
   now: number;
   /** The error of calls while it is stopped. */
-  farewell: MCPError;
+  stopError: MCPError;
 }
 
 /** Whether a call may wait for a session, by the state of the keeper: undefined, or why not. */
@@ -29,8 +27,8 @@ export function refusalOf({
   lastError,
   context,
   now,
-  farewell,
-}: Waited): MCPError | undefined {
+  stopError,
+}: KeeperFacts): MCPError | undefined {
   const { quarantineReason, connectedAt } = context;
   const why = lastError && [lastError.message, lastError.why].filter(Boolean).join('; ');
   switch (detail) {
@@ -38,7 +36,7 @@ export function refusalOf({
     case 'running':
       return undefined;
     case 'stopped':
-      return farewell;
+      return stopError;
     case 'waiting': {
       // It crashed and is coming back: the next try is near. One that failed to start gives no such hope.
       if (connectedAt !== undefined || isCallable) return undefined;
@@ -52,7 +50,7 @@ export function refusalOf({
       return new AuthRequiredError(`${name}: needs an authorisation`, { why, fix });
     }
     default: {
-      const fix = `${lastError?.fix ?? 'mend the cause'}; then: toolherd reset ${shellWord(name)}`;
+      const fix = `${lastError?.fix ?? `see "toolherd why ${shellWord(name)}"`}; then: toolherd reset ${shellWord(name)}`;
       return new ServerUnavailableError(`${name}: is quarantined (${quarantineReason})`, { why, fix });
     }
   }
@@ -69,7 +67,7 @@ export function toolRefusal(
   return unknownTool(spec.name, tool, [...(catalog.keysOf('tools') ?? [])]);
 }
 
-function nextTry({ nextRetryAt, callableAt }: Waited['context'], now: number): string {
+function nextTry({ nextRetryAt, callableAt }: KeeperFacts['context'], now: number): string {
   const until = (at = now) => `in ${(Math.max(0, at - now) / 1000).toFixed(1)} s`;
   const next = `the next try is ${until(nextRetryAt)}`;
   const isSooner = callableAt !== undefined && nextRetryAt !== undefined && callableAt < nextRetryAt;

@@ -127,9 +127,12 @@ export class ReplicaSet implements Runner {
   }
 }
 
+const SOONEST = { start: 0, retry: 1, person: 2 } as const;
+
 /** First the replica that can take a call soonest, then the least busy, then one that is connected. */
 function isBetter(replica: Replica, than: Replica): boolean {
-  if (replica.delay !== than.delay) return replica.delay < than.delay;
+  const later = SOONEST[replica.waitsFor] - SOONEST[than.waitsFor];
+  if (later !== 0) return later < 0;
   if (replica.gate.load !== than.gate.load) return replica.gate.load < than.gate.load;
   return replica.gate.isOpen && !than.gate.isOpen;
 }

@@ -5,7 +5,7 @@ import type { KeeperMachine } from '../../machines/keeper.js';
 import type { IncarnationReport, KeeperOrder } from '../../machines/keeper-context.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import { bug, type Ending, type Failed } from '../../machines/restart/ending.js';
-import { keeperState, serverState, stateName } from '../../machines/state-name.js';
+import { type KeeperStateName, keeperState, serverState, stateName } from '../../machines/state-name.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Reading } from '../catalog/lists.js';
 import { stopped } from '../errors.js';
@@ -13,7 +13,7 @@ import { memoryUserOf } from '../memory/memory-budget.js';
 import { Gate } from './gate.js';
 import { GatedLink } from './gated-link.js';
 import { StartTicket } from './permits.js';
-import { type KeeperDetail, refusalOf } from './refusal.js';
+import { refusalOf } from './refusal.js';
 import type { RunnerOptions } from './runner.js';
 import { serverSettings } from './server-settings.js';
 import type { ServerSnapshot } from './server-snapshot.js';
@@ -42,7 +42,7 @@ export class Replica {
   /** A discovery that failed is tried again as a discovery, until a call or an order needs the server. */
   readonly #start: StartTicket;
   /** The error of calls while it is stopped. */
-  #farewell: MCPError;
+  #stopError: MCPError;
   /** What the keeper threw: a bug of ours, after which nothing starts here any more. */
   #broken: Failed | undefined;
   #lastStop: Ending | undefined;
@@ -52,7 +52,7 @@ export class Replica {
     const { id, spec, deps, predecessor } = options;
     this.#options = options;
     this.#start = new StartTicket(deps.permits);
-    this.#farewell = stopped(spec.name);
+    this.#stopError = stopped(spec.name);
     this.gate = new Gate({
       name: spec.name,
       clock: deps.clock,
@@ -79,7 +79,7 @@ export class Replica {
     };
     const input = {
       policy: spec,
-      server: { ...serverSettings(spec, () => this.#needlessForMs()), host },
+      server: { ...serverSettings(spec, () => this.#idleForMs()), host },
       now: () => deps.clock.now(),
       random: () => deps.random(),
       wasConnected: () => options.wasConnected?.() ?? false,
@@ -100,9 +100,9 @@ export class Replica {
     this.#keeper.send({ type: order });
   }
 
-  /** `farewell`: the error of calls from now on. */
-  stop(farewell: MCPError): void {
-    this.#farewell = farewell;
+  /** `stopError`: the error of calls from now on. */
+  stop(stopError: MCPError): void {
+    this.#stopError = stopError;
     this.#keeper.send({ type: 'stop' });
     // Between two incarnations no ending comes that would fail the waiting calls.
     this.#failWaiting();
@@ -130,10 +130,10 @@ export class Replica {
     return this.#gated.pinnedGate.isUp;
   }
 
-  /** How long a call would wait here: 0 not at all or for a start, 1 for a next try, 2 for a person. */
-  get delay(): 0 | 1 | 2 {
-    if (this.#refusal() !== undefined) return 2;
-    return this.detail === 'waiting' ? 1 : 0;
+  /** What a call waits for here: at most a start, the next try, or a person, until when it is refused. */
+  get waitsFor(): 'start' | 'retry' | 'person' {
+    if (this.#refusal() !== undefined) return 'person';
+    return this.detail === 'waiting' ? 'retry' : 'start';
   }
 
   get context() {
@@ -141,7 +141,7 @@ export class Replica {
   }
 
   /** A keeper that broke is given up: nothing starts it. */
-  get detail(): KeeperDetail {
+  get detail(): KeeperStateName {
     if (this.#broken !== undefined) return 'quarantined';
     return keeperState(stateName(this.#keeper.getSnapshot().value));
   }
@@ -206,7 +206,7 @@ export class Replica {
     const evictable = {
       isEager: this.isEager,
       isLeaving,
-      idleForMs: () => this.#needlessForMs(),
+      idleForMs: () => this.#idleForMs(),
       rest: (message: string) => {
         this.context.incumbent?.send({ type: 'rest', message });
         if (isLeaving()) this.#options.deps.log(message);
@@ -229,7 +229,7 @@ export class Replica {
   }
 
   /** How long it has been connected without a call or a subscriber; 0 while it has one. */
-  #needlessForMs(): number {
+  #idleForMs(): number {
     const session = this.#gated.link?.session;
     if (session === undefined || session.isInUse || this.#options.isWatched?.()) return 0;
     return Math.min(this.#options.deps.clock.now() - session.lastActivityAt, this.#connectedForMs());
@@ -246,7 +246,7 @@ export class Replica {
     const lastError = this.#lastError;
     const isCallable = this.#keeper.getSnapshot().hasTag('callable');
     const now = this.#options.deps.clock.now();
-    return refusalOf({ name, detail, isCallable, lastError, context, now, farewell: this.#farewell });
+    return refusalOf({ name, detail, isCallable, lastError, context, now, stopError: this.#stopError });
   }
 
   /** Fails the calls that wait, where no incarnation will serve them. */

@@ -124,7 +124,7 @@ export class ResourceWatch {
     for (const [uri, watched] of this.#watched) {
       this.#ask(link, uri, watched).then(
         () => watched.hasBegun && tell(watched, { uri }),
-        (error: MCPError) => this.#options.note(`changes of ${uri} are not told: ${error.message}`),
+        (error: MCPError) => this.#options.note(`its subscribers get no changes of ${uri}: ${error.message}`),
       );
     }
   }

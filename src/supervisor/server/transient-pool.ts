@@ -32,7 +32,7 @@ export class TransientPool implements Runner {
   /** The sink of the call that is being sent at this moment. */
   #arriving: CallSink | undefined;
   /** The error of calls while it is stopped. */
-  #refusal: MCPError | undefined;
+  #stopError: MCPError | undefined;
   #newest: TransientProcess | undefined;
 
   constructor(options: RunnerOptions<StdioSpec>) {
@@ -90,8 +90,8 @@ export class TransientPool implements Runner {
   }
 
   send(request: CallRequest, sink: CallSink): CallHandle | undefined {
-    if (!this.#isOpen && this.#refusal !== undefined) {
-      sink.settle({ ok: false, error: this.#refusal });
+    if (!this.#isOpen && this.#stopError !== undefined) {
+      sink.settle({ ok: false, error: this.#stopError });
       return undefined;
     }
     const handle = this.#queue.add(request, sink);
@@ -105,8 +105,8 @@ export class TransientPool implements Runner {
     this.#actor.send({ type: 'start' });
   }
 
-  stop(refusal: MCPError): void {
-    this.#refusal = refusal;
+  stop(stopError: MCPError): void {
+    this.#stopError = stopError;
     this.#actor.send({ type: 'stop' });
   }
 
@@ -191,14 +191,14 @@ export class TransientPool implements Runner {
   }
 
   #refuseCalls(): void {
-    if (this.#refusal !== undefined) this.#queue.fail(this.#refusal);
+    if (this.#stopError !== undefined) this.#queue.fail(this.#stopError);
   }
 
   /** A bug in the machine: a call that waits for a decision of it would wait for ever. */
   #broke(error: unknown): void {
     const ending = bug(`${this.#options.spec.name}: its supervision failed`, error);
     this.#options.deps.log(ending.message);
-    this.#refusal = endingError(this.#options.spec.name, ending, false);
+    this.#stopError = endingError(this.#options.spec.name, ending, false);
     this.#refuseCalls();
     for (const transient of [...this.#processes.values()]) transient.stop();
   }

@@ -110,17 +110,7 @@ export class TransientProcess {
   take(request: CallRequest, sink: CallSink): CallHandle | undefined {
     this.#isTaken = true;
     this.startForUse();
-    const settle = (outcome: Outcome) => {
-      try {
-        sink.settle(outcome);
-      } catch (error) {
-        this.#options.deps.log(`a caller's own code failed: ${String(error)}`);
-      }
-      this.#options.settled();
-    };
-    // a sink may be of a class, whose methods are not copied
-    const routed = (incarnation: number) => sink.routed?.(incarnation);
-    return this.#gate.send(request, { ...sink, settle, routed });
+    return this.#gate.send(request, new OnlyCallSink(sink, this.#options));
   }
 
   /** The pins have changed. `isFree`: it can be asked for its lists. */
@@ -172,5 +162,35 @@ export class TransientProcess {
     this.#gate.fail(endingError(this.#options.spec.name, ending, false));
     this.#options.deps.release(this.#options.id);
     this.#options.ended(ending);
+  }
+}
+
+/** The sink of the one call of a process, which then reports that the call is settled. */
+class OnlyCallSink implements CallSink {
+  readonly progress: CallSink['progress'];
+  readonly ask: CallSink['ask'];
+  readonly acceptsRaw: boolean | undefined;
+  readonly #sink: CallSink;
+  readonly #options: Pick<TransientProcessOptions, 'deps' | 'settled'>;
+
+  constructor(sink: CallSink, options: Pick<TransientProcessOptions, 'deps' | 'settled'>) {
+    this.progress = sink.progress;
+    this.ask = sink.ask;
+    this.acceptsRaw = sink.acceptsRaw;
+    this.#sink = sink;
+    this.#options = options;
+  }
+
+  routed(incarnation: number): void {
+    this.#sink.routed?.(incarnation);
+  }
+
+  settle(outcome: Outcome): void {
+    try {
+      this.#sink.settle(outcome);
+    } catch (error) {
+      this.#options.deps.log(`a caller's own code failed: ${String(error)}`);
+    }
+    this.#options.settled();
   }
 }

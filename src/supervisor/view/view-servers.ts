@@ -2,8 +2,8 @@ import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ReloadReport } from '../../fleet/fleet.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import { unknownServer } from '../errors.js';
-import type { Holder, ServerPool } from '../herd/server-pool.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
+import type { Holder, ServerPool } from '../server/server-pool.js';
 import { identityOf } from '../spec-identity.js';
 
 export interface ViewServersOptions {

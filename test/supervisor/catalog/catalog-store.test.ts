@@ -70,7 +70,7 @@ describe('the cached lists of servers', () => {
     store.save('one', LISTS);
     expect(store.load('one')).toBeUndefined();
     expect(said).toEqual([expect.stringContaining('it cannot be opened (ENOTDIR)')]);
-    await store.seen(['one']);
+    await store.prune(['one']);
   });
 
   test('are deleted 90 days after their server was last configured', async () => {
@@ -78,7 +78,7 @@ describe('the cached lists of servers', () => {
     for (const name of ['old', 'configured', 'fresh']) store.save(name, LISTS);
     const past = new Date(Date.now() - 91 * DAY_MS);
     for (const name of ['old', 'configured']) utimesSync(join(folder, `${name}.json`), past, past);
-    await store.seen(['configured']);
+    await store.prune(['configured']);
     expect(readdirSync(folder).sort()).toEqual(['configured.json', 'fresh.json']);
     expect(Date.now() - statSync(join(folder, 'configured.json')).mtimeMs).toBeLessThan(DAY_MS);
   });
@@ -88,6 +88,15 @@ describe('the cached lists of servers', () => {
     store.save('one', LISTS);
     store.save('one', { ...LISTS, tools: [{ name: 'x'.repeat(17 * 2 ** 20) }] });
     expect(store.load('one')).toBeUndefined();
+  });
+
+  test('are not read from a file that has more than 16 MiB, with a warning', () => {
+    const { store, folder, said } = stage();
+    store.save('one', LISTS);
+    const file = join(folder, 'one.json');
+    writeFileSync(file, readFileSync(file, 'utf8') + ' '.repeat(16 * 2 ** 20));
+    expect(store.load('one')).toBeUndefined();
+    expect(said).toEqual([expect.stringContaining('larger than any that was written')]);
   });
 
   test("X1: have a file name and a content that reveal nothing of the server's command", () => {

@@ -26,7 +26,7 @@ class Memory implements CatalogStore {
     this.saves += 1;
     this.kept.set(identity, JSON.stringify(lists));
   };
-  seen = async () => undefined;
+  prune = async () => undefined;
 }
 
 function startHerd(behaviour: FakeLinkBehaviour, changes: Partial<StdioSpec> = {}, catalogs = new Memory()) {

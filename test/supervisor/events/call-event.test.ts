@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../src/fleet/fleet.js';
 import { RawOutcome } from '../../../src/link/calls/outcome.js';
-import { type MCPError, MCPTimeoutError } from '../../../src/shared/call-errors.js';
+import { asCallError, MCPTimeoutError } from '../../../src/shared/call-errors.js';
 import { RawJson } from '../../../src/shared/framing/raw-json.js';
 import { callEvent, type EndedCall, factsOf } from '../../../src/supervisor/events/call-event.js';
 import { CleanNames } from '../../../src/supervisor/events/clean-names.js';
@@ -68,7 +68,7 @@ describe('the event of a call', () => {
   });
 
   it('names a bug of toolherd InternalError', () => {
-    const error = new TypeError('x is not a function') as unknown as MCPError;
+    const error = asCallError(new TypeError('x is not a function'), () => undefined);
     expect(eventOf({ outcome: { ok: false, error } })).toMatchObject({
       ...{ ok: false, error: 'InternalError', sent: false },
     });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ServerSpec, StdioSpec } from '../../../src/config/fields/spec.js';
-import { ServerPool } from '../../../src/supervisor/herd/server-pool.js';
 import type { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
+import { ServerPool } from '../../../src/supervisor/server/server-pool.js';
 import { settled, spec, World } from '../world.js';
 
 const named = (name: string, changes: Partial<StdioSpec> = {}) => spec({ name, ...changes });

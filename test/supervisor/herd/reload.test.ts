@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HttpSpec, StdioSpec } from '../../../src/config/fields/spec.js';
-import { ServerPool } from '../../../src/supervisor/herd/server-pool.js';
 import { ConfiguredServer } from '../../../src/supervisor/server/configured-server.js';
+import { ServerPool } from '../../../src/supervisor/server/server-pool.js';
 import { ViewServers } from '../../../src/supervisor/view/view-servers.js';
 import type { FakeLinkBehaviour } from '../fake-link.js';
 import { settled, spec, World } from '../world.js';

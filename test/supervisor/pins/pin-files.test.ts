@@ -79,7 +79,7 @@ describe('pin files', () => {
     for (const name of ['old', 'configured', 'fresh']) store.save(name, 'srv', RECORD);
     const past = new Date(Date.now() - 366 * 24 * 60 * 60 * 1000);
     for (const name of ['old', 'configured']) utimesSync(join(folder, `${name}.json`), past, past);
-    await store.seen(['configured']);
+    await store.prune(['configured']);
     expect(readdirSync(folder).sort()).toEqual(['configured.json', 'fresh.json']);
   });
 });

@@ -31,7 +31,7 @@ export class PinMemory implements PinStore {
     return undefined;
   }
 
-  async seen(): Promise<void> {}
+  async prune(): Promise<void> {}
 }
 
 /** A herd of one server; `offers` sets its list of tools. */

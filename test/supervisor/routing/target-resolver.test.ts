@@ -140,7 +140,7 @@ describe('while a server starts, a request for a resource that no known list has
       const why = expect.stringMatching(
         /^first said: not mine; these lists are missing: second \(has been starting/,
       );
-      const fix = 'try again when they run; see "toolherd status"';
+      const fix = 'try again when these servers run; see "toolherd status"';
       expect(await failure).toMatchObject({
         type: 'MCPResourceNotFoundError',
         message: `no server has a resource '${URI}'`,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { failed } from '../../../src/machines/restart/ending.js';
+import type { KeeperStateName } from '../../../src/machines/state-name.js';
 import { stopped } from '../../../src/supervisor/errors.js';
-import { type KeeperDetail, refusalOf, type Waited } from '../../../src/supervisor/server/refusal.js';
+import { type KeeperFacts, refusalOf } from '../../../src/supervisor/server/refusal.js';
 
 const lastError = failed({ cause: 'exit', message: 'srv: exited with code 1' });
 const none = {
@@ -10,12 +11,12 @@ const none = {
   quarantineReason: undefined,
   connectedAt: undefined,
 };
-const farewell = stopped('srv');
+const stopError = stopped('srv');
 
 const refusal = (
-  detail: KeeperDetail,
-  context: Partial<Waited['context']> = {},
-  more: Partial<Omit<Waited, 'context'>> = {},
+  detail: KeeperStateName,
+  context: Partial<KeeperFacts['context']> = {},
+  more: Partial<Omit<KeeperFacts, 'context'>> = {},
 ) =>
   refusalOf({
     name: 'srv',
@@ -24,7 +25,7 @@ const refusal = (
     lastError,
     context: { ...none, ...context },
     now: 1000,
-    farewell,
+    stopError,
     ...more,
   });
 
@@ -65,13 +66,13 @@ describe('a call waits for a session', () => {
     expect(refusal('quarantined', { quarantineReason: '5 restarts in 60 s' })).toMatchObject({
       message: 'srv: is quarantined (5 restarts in 60 s)',
       why: 'srv: exited with code 1',
-      fix: 'mend the cause; then: toolherd reset srv',
+      fix: 'see "toolherd why srv"; then: toolherd reset srv',
       retryable: false,
     });
     expect(refusal('quarantined', {}, { name: 'a b' })?.fix).toBe(
-      "mend the cause; then: toolherd reset 'a b'",
+      "see \"toolherd why 'a b'\"; then: toolherd reset 'a b'",
     );
     expect(refusal('needs_auth')?.message).toBe('srv: needs an authorisation');
-    expect(refusal('stopped')).toBe(farewell);
+    expect(refusal('stopped')).toBe(stopError);
   });
 });

@@ -145,7 +145,7 @@ describe('a crash', () => {
     await settled();
     expect(replica.detail).toBe('waiting');
     const waits = call('a');
-    expect([waits.isSettled, replica.delay]).toEqual([false, 1]);
+    expect([waits.isSettled, replica.waitsFor]).toEqual([false, 'retry']);
     await world.passes(500);
     world.newest.goes(failure('srv', { message: 'srv: the disk is full' }));
     await settled();
@@ -155,7 +155,7 @@ describe('a crash', () => {
       sent: false,
     });
     expect(replica.detail).toBe('waiting');
-    expect(replica.delay).toBe(2);
+    expect(replica.waitsFor).toBe('person');
     const later = call('b');
     expect(later.error).toMatchObject({
       type: 'ServerUnavailableError',
@@ -172,12 +172,12 @@ describe('a crash', () => {
     world.newest.goes(failure('srv', { message: 'srv: HTTP 404', looksMisconfigured: true }));
     await settled();
     expect(first.error).toMatchObject({ message: 'srv: HTTP 404', retryable: true });
-    expect([replica.detail, replica.delay]).toEqual(['waiting', 2]);
+    expect([replica.detail, replica.waitsFor]).toEqual(['waiting', 'person']);
     expect(call('b').error.message).toBe(
       'srv: could not be started; the next try is in 80.0 s, or with a call in 2.7 s',
     );
     await world.passes(2_667);
-    expect(replica.delay).toBe(1);
+    expect(replica.waitsFor).toBe('retry');
     const third = call('c');
     await settled();
     expect([replica.detail, world.links.length]).toEqual(['running', 2]);
@@ -471,9 +471,9 @@ describe('a bug of toolherd', () => {
     await settled();
     expect(caller.error.message).toBe('srv: its keeper broke: no chance');
     expect(call().error.type).toBe('ServerCrashedError');
-    expect([replica.detail, replica.delay, replica.snapshot().lastError?.cause]).toEqual([
+    expect([replica.detail, replica.waitsFor, replica.snapshot().lastError?.cause]).toEqual([
       'quarantined',
-      2,
+      'person',
       'bug',
     ]);
     await replica.whenGone();

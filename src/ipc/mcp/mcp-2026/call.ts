@@ -1,6 +1,7 @@
 import type { McpResult, RequestParams } from '../../../fleet/fleet.js';
 import { isObject } from '../../../shared/json.js';
 import { wrong } from '../../jsonrpc/params.js';
+import { progressTo } from '../../jsonrpc/progress.js';
 import { toFailedResult, toRpcError } from '../failures.js';
 import { onLogMessages } from '../notifications.js';
 import { withoutEnvelope } from './envelope.js';
@@ -19,19 +20,12 @@ export async function call(request: Mcp2026Request): Promise<McpResult> {
 
 async function follow(request: Mcp2026Request): Promise<McpResult> {
   const { session, params: given, context, raw } = request;
-  const token = given.progressToken();
+  const progress = progressTo(session, given, context);
   const params = withoutEnvelope(raw);
   const asked = resumed(request, params) ?? begin(request, params);
   const endLog = listenToLog(request, asked);
   try {
-    return await asked.run({
-      signal: context.signal,
-      progress: (progress) => {
-        // a server may send progress after the reply
-        if (token === undefined || !context.isOpen) return;
-        session.notify('notifications/progress', { ...progress, progressToken: token });
-      },
-    });
+    return await asked.run({ signal: context.signal, progress });
   } finally {
     endLog();
   }

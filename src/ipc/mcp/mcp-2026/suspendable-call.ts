@@ -17,7 +17,7 @@ interface Question {
 export interface Leg {
   /** Aborted when the request is cancelled. */
   signal: AbortSignal;
-  progress(progress: Record<string, unknown>): void;
+  progress: ((progress: Record<string, unknown>) => void) | undefined;
 }
 
 export interface SuspendableCallOptions {
@@ -56,7 +56,7 @@ export class SuspendableCall implements SuspendedCall {
       const asked = this.#leg === undefined ? options.elsewhere?.() : this;
       return (asked ?? this).#ask(method, params, signal);
     };
-    const onProgress = (progress: Record<string, unknown>) => this.#leg?.progress(progress);
+    const onProgress = (progress: Record<string, unknown>) => this.#leg?.progress?.(progress);
     this.#outcome = options.begin({
       signal: this.#abort.signal,
       onProgress: options.wantsProgress ? onProgress : undefined,

@@ -1,5 +1,6 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import { sleep } from '../../../shared/async.js';
 import { MCPTimeoutError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
@@ -108,7 +109,7 @@ export class Mcp2025Driver implements ProtocolDriver {
     if (requests.roots.length === 0) return;
     await this.ping(ROOTS_PING_MS).catch(() => undefined);
     if (!this.#requests.hasAskedForRoots) return;
-    await new Promise<void>((resolve) => void clock.setTimeout(resolve, ROOTS_MOMENT_MS));
+    await sleep(clock, ROOTS_MOMENT_MS);
     // on a busy machine the moment may be too short; another ping takes as long as the server needs
     await this.ping(ROOTS_PING_MS).catch(() => undefined);
   }

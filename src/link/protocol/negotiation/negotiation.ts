@@ -1,3 +1,4 @@
+import { withTimeout } from '../../../shared/async.js';
 import { MCPProtocolError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
@@ -212,14 +213,7 @@ export class Negotiation implements ProtocolDriver {
   }
 
   #within<T>(ms: number, answer: Promise<T>): Promise<T | undefined> {
-    const { clock } = this.#ports;
-    return new Promise((resolve) => {
-      const timer = clock.setTimeout(() => resolve(undefined), ms);
-      void answer.then((value) => {
-        clock.clearTimeout(timer);
-        resolve(value);
-      });
-    });
+    return withTimeout(ms, answer, this.#ports.clock);
   }
 }
 

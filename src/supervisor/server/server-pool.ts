@@ -1,6 +1,6 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
-import type { ConfiguredServer } from '../server/configured-server.js';
 import { identityOf } from '../spec-identity.js';
+import type { ConfiguredServer } from './configured-server.js';
 
 /**
  * The unique key of a server in the herd, for its journal, its log and its events. For most servers it is their name.
