@@ -91,7 +91,7 @@ describe('the cached lists of servers', () => {
   });
 
   test('are not read from a file that has more than 16 MiB, with a warning', () => {
-    const { store, folder, said } = stage();
+    const { store, folder, said } = openStore();
     store.save('one', LISTS);
     const file = join(folder, 'one.json');
     writeFileSync(file, readFileSync(file, 'utf8') + ' '.repeat(16 * 2 ** 20));

@@ -1,4 +1,5 @@
 import type { Fleet } from '../../../fleet/fleet.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { UsageError } from '../../core/command.js';
 
 export interface Target {
@@ -21,7 +22,7 @@ export async function findTarget(fleet: Fleet, target: string, kind: 'tool' | 'p
   if (names.includes(target)) {
     throw new UsageError(
       `'${target}' is a server`,
-      `name one of its ${kind}s: see "toolherd ${kind}s ${target}"`,
+      `name one of its ${kind}s: see "toolherd ${kind}s ${shellWord(target)}"`,
     );
   }
   if (dot === -1) {
