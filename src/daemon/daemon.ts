@@ -12,7 +12,7 @@ import { systemClock } from '../shared/clock.js';
 import { VERSION } from '../shared/version.js';
 import { type ConfigSource, readHerdConfig, rereadHerdConfig } from './config-source.js';
 import { limitConnections } from './connection-limit.js';
-import { HerdRuntime, type HerdRuntimeOptions } from './herd-runtime.js';
+import { HerdRuntime } from './herd-runtime.js';
 import { type Http, openHttp } from './http.js';
 
 export interface DaemonOptions extends ConfigSource {
@@ -34,137 +34,135 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const claim = await (options.replace ? replaceOwner : claimSocket)(options.socket);
   // the daemon that is replaced may take a minute to end
   const config = stampOf(options.file) === first.stamp ? first : await readAgain(options, first);
-  const daemon = new Daemon(options, config.loaded);
-  await daemon.open(claim, config.stamp);
-  return daemon;
+  return Daemon.open(options, config, claim);
 }
 
-/** A daemon that serves, once it is open. */
+interface Parts {
+  process: { pid: number; started_at: string };
+  callers: Callers;
+  lifecycle: Lifecycle;
+  runtime: HerdRuntime;
+}
+
+/** A daemon that serves. */
 export class Daemon {
   /** How many servers its config has. */
   readonly servers: number;
   /** Resolves when it has ended, for whatever reason. */
   readonly ended: Promise<void>;
-  readonly #options: DaemonOptions;
-  readonly #loaded: Loaded;
-  readonly #process = { pid: process.pid, started_at: new Date().toISOString() };
-  readonly #callers = new Callers();
-  readonly #lifecycle = new Lifecycle();
-  #runtime: HerdRuntime | undefined;
-  #server: FleetServer | undefined;
-  #http: Http | undefined;
+  readonly #runtime: HerdRuntime;
+  readonly #server: FleetServer;
+  readonly #http: Http;
   #owner: SocketOwner | undefined;
   #unwatch: () => void = () => undefined;
   #end: () => void = () => undefined;
 
-  constructor(options: DaemonOptions, loaded: Loaded) {
-    this.#options = options;
-    this.#loaded = loaded;
+  static async open(options: DaemonOptions, config: ReadConfig, claim: SocketClaim): Promise<Daemon> {
+    const started = { pid: process.pid, started_at: new Date().toISOString() };
+    const callers = new Callers();
+    const lifecycle = new Lifecycle();
+    // HTTP needs the runtime, and the runtime reports the status of HTTP
+    let http: Http | undefined;
+    const runtime = await HerdRuntime.open({
+      ...options,
+      loaded: config.loaded,
+      identity: {
+        ...started,
+        socket: options.socket,
+        get closing() {
+          return lifecycle.why;
+        },
+        get http() {
+          return http?.status() ?? null;
+        },
+      },
+      callerOf: (caller) => callers.of(caller),
+      onSettings: async (settings) => http?.configure(settings),
+    });
+    const daemon = new Daemon(options, config.loaded, { process: started, callers, lifecycle, runtime });
+    http = daemon.#http;
+    await daemon.#listen(options, config, claim);
+    return daemon;
+  }
+
+  private constructor(
+    options: DaemonOptions,
+    loaded: Loaded,
+    { process, callers, lifecycle, runtime }: Parts,
+  ) {
+    const { fleets, logs } = runtime;
+    const log = logs.daemon;
     this.servers = loaded.servers.length;
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
-  }
-
-  async open(claim: SocketClaim, stamp: string): Promise<void> {
-    const { file, socket } = this.#options;
-    const runtime = await this.#openRuntime();
-    const server = this.#serve(runtime);
-    const http = this.#openHttp(runtime, server);
-    const { daemon: log } = runtime.logs;
-    runtime.begin();
-    this.#unwatch = watchConfig(file, () => void this.reload(), stamp);
-    this.#owner = await claim.listen({
-      onConnection: this.#limit(http.accept, false),
-      onProblem: ({ kind, message }) => log.warn({ kind }, message),
-    });
-    await http.configure(this.#loaded.settings);
-    log.info({ version: VERSION, socket, servers: this.servers }, 'serving');
-  }
-
-  async reload(): Promise<void> {
-    await this.#runtime?.reload();
-  }
-
-  /** Shuts it down after a signal. */
-  stop(signal: string): void {
-    this.#log?.info(
-      { signal },
-      'stopping; another signal (Ctrl-C) in a second or later ends the daemon at once, and its servers within seconds',
-    );
-    this.#server?.announce({ reason: 'shutdown' });
-    void this.#runtime?.shutdown().then(() => this.#server?.shutDown());
-  }
-
-  async #close(): Promise<void> {
-    this.#unwatch();
-    await this.#http?.close();
-    await this.#server?.close();
-    // the claim is released last: the next daemon must not start while this one still has processes
-    await this.#runtime?.close();
-    this.#owner?.close();
-    this.#log?.info('ended');
-    this.#runtime?.logs.close();
-    this.#end();
-  }
-
-  get #log(): HerdRuntime['logs']['daemon'] | undefined {
-    return this.#runtime?.logs.daemon;
-  }
-
-  async #openRuntime(): Promise<HerdRuntime> {
-    this.#runtime = await HerdRuntime.open({
-      ...this.#options,
-      loaded: this.#loaded,
-      identity: this.#identity(),
-      callerOf: (caller) => this.#callers.of(caller),
-      onSettings: async (settings) => this.#http?.configure(settings),
-    });
-    return this.#runtime;
-  }
-
-  /** What `status` says of the daemon; `closing` and `http` are asked each time. */
-  #identity(): HerdRuntimeOptions['identity'] {
-    const daemon = this;
-    return {
-      ...this.#process,
-      socket: this.#options.socket,
-      get closing() {
-        return daemon.#lifecycle.why;
-      },
-      get http() {
-        return daemon.#http?.status() ?? null;
-      },
-    };
-  }
-
-  #serve({ fleets, logs: { daemon: log } }: HerdRuntime): FleetServer {
+    this.#runtime = runtime;
     this.#server = serveFleet(fleets, {
-      identity: { version: VERSION, ...this.#process },
-      callers: this.#callers,
-      lifecycle: this.#lifecycle,
+      identity: { version: VERSION, ...process },
+      callers,
+      lifecycle,
       onClosing: (why) => log.info(why, 'stopping'),
       onShutdown: () => void this.#close(),
       onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
       report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
     });
-    return this.#server;
-  }
-
-  #openHttp({ fleets, logs }: HerdRuntime, server: FleetServer): Http {
     const fleet = fleets.global('http').fleetForReading();
     this.#http = openHttp({
-      server,
+      server: this.#server,
       status: () => fleet.status(),
-      stateFolder: this.#options.paths.stateFolder,
-      log: logs.daemon,
+      stateFolder: options.paths.stateFolder,
+      log,
       limitConnections: (accept) => this.#limit(accept, true),
     });
-    return this.#http;
+  }
+
+  async reload(): Promise<void> {
+    await this.#runtime.reload();
+  }
+
+  /** Shuts it down after a signal. */
+  stop(signal: string): void {
+    this.#log.info(
+      { signal },
+      'stopping; another signal (Ctrl-C) in a second or later ends the daemon at once, and its servers within seconds',
+    );
+    this.#server.announce({ reason: 'shutdown' });
+    void this.#runtime.shutdown().then(() => this.#server.shutDown());
+  }
+
+  async #listen(
+    { file, socket }: DaemonOptions,
+    { loaded, stamp }: ReadConfig,
+    claim: SocketClaim,
+  ): Promise<void> {
+    this.#runtime.begin();
+    this.#unwatch = watchConfig(file, () => void this.reload(), stamp);
+    this.#owner = await claim.listen({
+      onConnection: this.#limit(this.#http.accept, false),
+      onProblem: ({ kind, message }) => this.#log.warn({ kind }, message),
+    });
+    await this.#http.configure(loaded.settings);
+    this.#log.info({ version: VERSION, socket, servers: this.servers }, 'serving');
+  }
+
+  async #close(): Promise<void> {
+    this.#unwatch();
+    await this.#http.close();
+    await this.#server.close();
+    // the claim is released last: the next daemon must not start while this one still has processes
+    await this.#runtime.close();
+    this.#owner?.close();
+    this.#log.info('ended');
+    this.#runtime.logs.close();
+    this.#end();
+  }
+
+  get #log(): HerdRuntime['logs']['daemon'] {
+    return this.#runtime.logs.daemon;
   }
 
   #limit(accept: (socket: Socket) => void, isPublic: boolean): (socket: Socket) => void {
-    return limitConnections({ accept, isPublic, warn: (text) => this.#log?.warn(text), clock: systemClock });
+    return limitConnections({ accept, isPublic, warn: (text) => this.#log.warn(text), clock: systemClock });
   }
 }
 
