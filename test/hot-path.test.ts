@@ -8,7 +8,7 @@ import { Duplex, Writable } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Actor } from 'xstate';
 import type { LocalFleet } from '../src/fleet/fleet.js';
-import { serveFleet } from '../src/ipc/server/socket-server.js';
+import { FleetServer } from '../src/ipc/server/fleet-server.js';
 import { Session } from '../src/link/calls/session.js';
 import type { Link } from '../src/link/link.js';
 import { serverEncoding } from '../src/link/stdio/encoding.js';
@@ -80,7 +80,7 @@ async function forwardCalls({ isBusy = false } = {}) {
       done();
     },
   });
-  const peer = serveFleet(fleet).accept(socket);
+  const peer = new FleetServer(fleet).accept(socket);
   onTestFinished(() => peer.destroy());
   const lines = (writes: readonly Buffer[]) => Buffer.concat(writes).toString().split('\n').slice(0, -1);
   const scene = {

@@ -5,8 +5,8 @@ import { stampOf, watchConfig } from '../config/watch.js';
 import type { StartFailure } from '../fleet/readiness.js';
 import { replaceOwner } from '../ipc/client/replace-owner.js';
 import { Callers } from '../ipc/server/callers.js';
+import { FleetServer } from '../ipc/server/fleet-server.js';
 import { Lifecycle } from '../ipc/server/lifecycle.js';
-import { type FleetServer, serveFleet } from '../ipc/server/socket-server.js';
 import { claimSocket, type SocketClaim, type SocketOwner } from '../ipc/socket/socket-owner.js';
 import { systemClock } from '../shared/clock.js';
 import { VERSION } from '../shared/version.js';
@@ -97,7 +97,7 @@ export class Daemon {
       this.#end = resolve;
     });
     this.#runtime = runtime;
-    this.#server = serveFleet(fleets, {
+    this.#server = new FleetServer(fleets, {
       identity: { version: VERSION, ...process },
       callers,
       lifecycle,

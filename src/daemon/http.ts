@@ -4,7 +4,7 @@ import type { Settings } from '../config/fields/spec.js';
 import type { FleetStatus } from '../fleet/fleet.js';
 import { HttpServer } from '../ipc/http/http-server.js';
 import { TcpListener, type TcpListenerOptions, type TcpStatus } from '../ipc/http/tcp-listener.js';
-import type { FleetServer } from '../ipc/server/socket-server.js';
+import type { FleetServer } from '../ipc/server/fleet-server.js';
 import { ProtocolDetection } from '../ipc/socket/protocol-detection.js';
 
 export interface HttpOptions {

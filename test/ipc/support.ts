@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { LocalFleet } from '../../src/fleet/fleet.js';
-import { type FleetServerOptions, serveFleet } from '../../src/ipc/server/socket-server.js';
+import { FleetServer, type FleetServerOptions } from '../../src/ipc/server/fleet-server.js';
 import { claimSocket, type SocketProblem } from '../../src/ipc/socket/socket-owner.js';
 import type { Clock } from '../../src/shared/clock.js';
 import { makeFolder } from '../support/folder.js';
@@ -65,7 +65,7 @@ export function socketPlace(): string {
 export async function serve(fleet: LocalFleet, options: FleetServerOptions = {}) {
   const path = socketPlace();
   const troubles: SocketProblem[] = [];
-  const server = serveFleet(fleet, options);
+  const server = new FleetServer(fleet, options);
   const claim = await claimSocket(path);
   const owner = await claim.listen({
     onConnection: (socket) => server.accept(socket),

@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.js';
 import { MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
 import { PROTOCOL_VERSIONS } from '../mcp/server-info.js';
-import type { FleetServer } from '../server/socket-server.js';
+import type { FleetServer } from '../server/fleet-server.js';
 import { headerRefusal, isMcp2026 } from './mcp-2026.js';
 import { type Refusal, refuse } from './refusal.js';
 import {

@@ -1,4 +1,4 @@
-import type { FleetServer } from '../server/socket-server.js';
+import type { FleetServer } from '../server/fleet-server.js';
 import { headOf, parse } from './message-head.js';
 import type { Refusal } from './refusal.js';
 import type { Scope } from './routes.js';

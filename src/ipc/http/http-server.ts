@@ -6,7 +6,7 @@ import { withTimeout } from '../../shared/async.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { AgentFiles } from '../server/fleet-provider.js';
-import type { FleetServer } from '../server/socket-server.js';
+import type { FleetServer } from '../server/fleet-server.js';
 import { Endpoint } from './endpoint.js';
 import { type Guard, guardSocket } from './guard.js';
 import { type Refusal, refuse, sendText } from './refusal.js';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../shared/clock.js';
-import type { FleetServer } from '../server/socket-server.js';
+import type { FleetServer } from '../server/fleet-server.js';
 import { HerdConnection } from './herd-connection.js';
 import type { Refusal } from './refusal.js';
 import { isSameScope, type Scope } from './routes.js';

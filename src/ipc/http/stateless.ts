@@ -3,7 +3,7 @@ import type { ToolEntry } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
 import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Incoming } from '../jsonrpc/message.js';
-import type { FleetServer } from '../server/socket-server.js';
+import type { FleetServer } from '../server/fleet-server.js';
 import { HerdConnection } from './herd-connection.js';
 import { asksForHeaders, headerMismatch, paramDisagreement } from './mcp-2026.js';
 import { headOf, parse } from './message-head.js';

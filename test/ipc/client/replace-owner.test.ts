@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, it, onTestFinished } from 'vitest';
 import { replaceOwner } from '../../../src/ipc/client/replace-owner.js';
-import { serveFleet } from '../../../src/ipc/server/socket-server.js';
+import { FleetServer } from '../../../src/ipc/server/fleet-server.js';
 import { type SocketLock, tryLock } from '../../../src/ipc/socket/socket-lock.js';
 import {
   claimSocket,
@@ -17,7 +17,7 @@ import { FakeClock, socketPlace } from '../support.js';
 /** A daemon without a herd: it gives its socket up when it is asked to end. */
 async function own(path: string, claim?: SocketClaim): Promise<{ isOpen(): boolean }> {
   let state: 'open' | 'closed' = 'open';
-  const server = serveFleet(new FakeFleet(), {
+  const server = new FleetServer(new FakeFleet(), {
     async onShutdown() {
       await server.close();
       owner.close();

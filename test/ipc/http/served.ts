@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { CallContext, McpResult, RequestParams } from '../../../src/fleet/fleet.js';
 import { HttpServer } from '../../../src/ipc/http/http-server.js';
-import { serveFleet } from '../../../src/ipc/server/socket-server.js';
+import { FleetServer } from '../../../src/ipc/server/fleet-server.js';
 import { ProtocolDetection } from '../../../src/ipc/socket/protocol-detection.js';
 import { ToolherdError } from '../../../src/shared/errors.js';
 import { FakeFleet } from '../fake-fleet.js';
@@ -45,7 +45,7 @@ export class HoldingFleet extends FakeFleet {
 export async function serveHttp() {
   const clock = new FakeClock();
   const fleet = new HoldingFleet();
-  const server = serveFleet(fleet);
+  const server = new FleetServer(fleet);
   const httpServer = new HttpServer({ server, status: () => fleet.status(), clock });
   const detection = new ProtocolDetection({
     http: (socket) => httpServer.accept(socket),

@@ -2,7 +2,7 @@ import { duplexPair } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ForwardHandle, ForwardSink, LocalFleet, RequestParams } from '../../../src/fleet/fleet.js';
-import { serveFleet } from '../../../src/ipc/server/socket-server.js';
+import { FleetServer } from '../../../src/ipc/server/fleet-server.js';
 import type { MCPError } from '../../../src/shared/call-errors.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import type { Herd } from '../../../src/supervisor/herd/herd.js';
@@ -35,7 +35,7 @@ async function connection(isShort: boolean) {
       isShort ? herd.view.requests.forward(...asked) : byPromise(herd, ...asked),
   } as unknown as LocalFleet;
   const [wire, stream] = duplexPair();
-  const server = serveFleet(fleet);
+  const server = new FleetServer(fleet);
   const peer = server.accept(stream);
   onTestFinished(() => peer.destroy());
   let said = '';

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { serveFleet } from '../../../src/ipc/server/socket-server.js';
+import { FleetServer } from '../../../src/ipc/server/fleet-server.js';
 import { claimSocket, type SocketOwner } from '../../../src/ipc/socket/socket-owner.js';
 import { FakeFleet } from '../fake-fleet.js';
 
@@ -7,7 +7,7 @@ import { FakeFleet } from '../fake-fleet.js';
  * A daemon without a herd, for tests that need real processes. Reads orders, one a line: `own PATH` claims a socket
  * and serves it, `close` gives it up. Answers each with a line of JSON. Ends with its stdin.
  */
-const server = serveFleet(new FakeFleet());
+const server = new FleetServer(new FakeFleet());
 let owner: SocketOwner | undefined;
 
 async function own(path: string): Promise<object> {

@@ -1,0 +1,203 @@
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { CLOSING, type Closing } from '../../fleet/events.js';
+import type { Caller, LocalFleet } from '../../fleet/fleet.js';
+import { type Clock, systemClock } from '../../shared/clock.js';
+import { bufferPool } from '../../shared/framing/buffer-pool.js';
+import { VERSION } from '../../shared/version.js';
+import { Params } from '../jsonrpc/params.js';
+import { Peer } from '../jsonrpc/peer.js';
+import type { WriteQueueLimits } from '../jsonrpc/write-queue.js';
+import type { SuspendableCall } from '../mcp/mcp-2026/suspendable-call.js';
+import { McpSession } from '../mcp/session.js';
+import { SuspendedCalls } from '../mcp/suspended-calls.js';
+import { Callers, clientOf } from './callers.js';
+import { ConnectionFleet } from './connection-fleet.js';
+import { EventSubscriptions } from './event-subscriptions.js';
+import { type Connection, type Identity, METHODS } from './fleet-methods.js';
+import { type AgentFiles, type FleetProvider, singleFleetProvider } from './fleet-provider.js';
+import { Lifecycle } from './lifecycle.js';
+import { handleMcp } from './mcp-methods.js';
+
+const release = (piece: Buffer) => bufferPool.release(piece);
+
+export interface FleetServerOptions {
+  identity?: Identity;
+  /** Called when a client ends the herd with fleet/shutdown. */
+  onClosing?: (why: Closing) => void;
+  /** Called once, when the servers have stopped and the client that asked for it has its report: now the socket may go. */
+  onShutdown?: () => void;
+  /** Of the daemon, where other parts use it too. */
+  lifecycle?: Lifecycle;
+  /** Called with bugs, whose text no client gets. */
+  report?: (error: unknown, method: string) => void;
+  /** Called when a connection was dropped because of a limit. */
+  onDropped?: (caller: string, reason: string) => void;
+  limits?: WriteQueueLimits;
+  clock?: Clock;
+  /** Gets the client of every connection. */
+  callers?: Callers;
+}
+
+export interface AcceptOptions {
+  /** The connection serves one request; the client may answer a question over another one. */
+  isStateless?: boolean;
+  /** How the client reached the daemon. Default: over the socket. */
+  via?: Caller['via'];
+  /** Which agent files its client may name. Default: `trusted`. */
+  agentFiles?: AgentFiles;
+}
+
+/** Serves a Fleet to connections, whatever stream they use. */
+export class FleetServer {
+  readonly connections = new Set<Peer>();
+  readonly #options: FleetServerOptions;
+  readonly #clock: Clock;
+  readonly #callers: Callers;
+  readonly #lifecycle: Lifecycle;
+  readonly #identity: Identity;
+  readonly #provider: FleetProvider;
+  readonly #connectionFleets = new Map<string, ConnectionFleet>();
+  readonly #suspended: SuspendedCalls<SuspendableCall>;
+  /** Connections that asked for `fleet/closing`. */
+  readonly #attached = new Set<Peer>();
+  #accepted = 0;
+
+  constructor(herd: LocalFleet | FleetProvider, options: FleetServerOptions = {}) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#callers = options.callers ?? new Callers();
+    this.#lifecycle = options.lifecycle ?? new Lifecycle();
+    this.#identity = options.identity ?? describeProcess();
+    this.#provider = 'global' in herd ? herd : singleFleetProvider(herd);
+    this.#suspended = new SuspendedCalls(this.#clock);
+  }
+
+  /** A socket needs `allowHalfOpen`, so that `echo … | socat` gets its replies. */
+  accept(stream: Duplex, { isStateless = false, via = 'socket', agentFiles }: AcceptOptions = {}): Peer {
+    const peer = this.#openPeer(stream);
+    this.#accepted += 1;
+    const caller = `connection ${this.#accepted}`;
+    const connectionFleet = new ConnectionFleet(this.#provider, caller, agentFiles);
+    this.#connectionFleets.set(caller, connectionFleet);
+    const { fleet } = connectionFleet;
+    const introduce = this.#join(caller, via, connectionFleet);
+    const subscriptions = new EventSubscriptions(fleet, (event) => {
+      if (event.topic !== 'call' || this.#sees(event.caller, connectionFleet))
+        peer.notify('fleet/event', event);
+    });
+    const mcp = new McpSession({
+      ...{ fleet, peer, caller, introduce, clock: this.#clock },
+      suspended: isStateless ? this.#suspended : undefined,
+    });
+    const connection: Connection = {
+      ...{ caller, fleet, connectionFleet, peer, introduce, subscriptions, mcp },
+      identity: this.#identity,
+      lifecycle: this.#lifecycle,
+      shutDown: () => this.shutDown(),
+      notifyOfClosing: () => this.#notifyOfClosing(peer),
+      closing: (why) => this.#begin(why),
+    };
+    for (const [name, method] of Object.entries(METHODS)) {
+      peer.handle(name, (params, context) => method(connection, new Params(params), context));
+    }
+    handleMcp(peer, mcp);
+    if (this.#isClosed) peer.destroy('the daemon ends');
+    this.connections.add(peer);
+    void peer.closed.then((reason) => {
+      subscriptions.end();
+      this.#closed(peer, caller, reason);
+      // a suspended call still needs the servers of this view
+      void mcp.end().then(() => this.#leave(caller));
+    });
+    return peer;
+  }
+
+  /** Sends `fleet/closing` to the connections that asked for it: the daemon begins to end. */
+  announce(why: Closing): void {
+    if (this.#lifecycle.beginClosing(why)) for (const peer of this.#attached) peer.notify(CLOSING, why);
+  }
+
+  /** The servers have stopped: the daemon goes from `closing` to `closed`. */
+  shutDown(): void {
+    if (this.#lifecycle.close()) this.#options.onShutdown?.();
+  }
+
+  /** Ends every connection after it took what was sent to it, or after the grace. Later connections are refused. */
+  async close(graceMs = 1000): Promise<void> {
+    this.#lifecycle.close();
+    this.#suspended.close();
+    const open = [...this.connections];
+    const timer = this.#clock.setTimeout(() => {
+      for (const peer of open) peer.destroy('the daemon ends');
+    }, graceMs);
+    for (const peer of open) peer.end();
+    await Promise.all(open.map(({ closed }) => closed));
+    this.#clock.clearTimeout(timer);
+  }
+
+  get #isClosed(): boolean {
+    return this.#lifecycle.state.name === 'closed';
+  }
+
+  #openPeer(stream: Duplex): Peer {
+    const { report, limits } = this.#options;
+    // a socket has copied the bytes that it took; a virtual connection still holds them
+    const spent = stream instanceof Socket ? release : undefined;
+    return new Peer(stream, {
+      clock: this.#clock,
+      spent,
+      ...(report && { report }),
+      ...(limits && { limits }),
+    });
+  }
+
+  /** Returns the function that takes the name and version that the client gives itself. */
+  #join(caller: string, via: Caller['via'], connectionFleet: ConnectionFleet): Connection['introduce'] {
+    const who: Caller = {
+      via,
+      client: null,
+      get agent() {
+        return connectionFleet.agent;
+      },
+    };
+    this.#callers.join(caller, who);
+    return (info) => {
+      who.client = clientOf(info) ?? who.client;
+    };
+  }
+
+  /** A connection with an agent file sees the calls of this file only; one without sees all. */
+  #sees(caller: string | null, { agent }: ConnectionFleet): boolean {
+    return agent === null || this.#connectionFleets.get(caller ?? '')?.agent === agent;
+  }
+
+  /** A client has asked for the end. Returns how many connections got the notice. */
+  #begin(why: Closing): number {
+    this.#options.onClosing?.(why);
+    this.announce(why);
+    return this.#attached.size;
+  }
+
+  #notifyOfClosing(peer: Peer): void {
+    this.#attached.add(peer);
+    if (this.#lifecycle.why !== null) peer.notify(CLOSING, this.#lifecycle.why);
+  }
+
+  #closed(peer: Peer, caller: string, reason: string): void {
+    this.connections.delete(peer);
+    this.#attached.delete(peer);
+    if (peer.wasDropped && !this.#isClosed) this.#options.onDropped?.(caller, reason);
+  }
+
+  #leave(caller: string): void {
+    const connectionFleet = this.#connectionFleets.get(caller);
+    this.#connectionFleets.delete(caller);
+    this.#callers.leave(caller);
+    connectionFleet?.close();
+  }
+}
+
+function describeProcess(): Identity {
+  return { version: VERSION, pid: process.pid, started_at: new Date().toISOString() };
+}
