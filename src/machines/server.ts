@@ -283,7 +283,6 @@ function noHandshake({ name, startTimeoutMs }: ServerContext): Ending {
   return failed({
     cause: 'timeout',
     message: `${name}: no answer to initialize in ${seconds(startTimeoutMs)}`,
-    fix: `see "toolherd logs ${name}"`,
   });
 }
 

@@ -107,9 +107,6 @@ test('prose is spelled the British way', () => {
   expect(found).toEqual([]);
 });
 
-/** Machines import no code. A name there is of the fallback of a start timeout that the link reports first. */
-const UNQUOTED = /^src\/machines\//;
-
 test('commands in texts quote the names of servers, so that they can be pasted', () => {
   const command =
     /toolherd (?:why|logs|tools|prompts|resources|pins|start|reset|auth|unregister|restart) \$\{(?!shellWord)/;
@@ -118,7 +115,7 @@ test('commands in texts quote the names of servers, so that they can be pasted',
       command.test(line) ? [`${file}:${index + 1}: ${line.trim()}`] : [],
     ),
   );
-  expect(found.filter((place) => !UNQUOTED.test(place))).toEqual([]);
+  expect(found).toEqual([]);
 });
 
 test('pages name only source files that exist', () => {

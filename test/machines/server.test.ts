@@ -46,7 +46,6 @@ describe('before the handshake', () => {
       kind: 'error',
       cause: 'timeout',
       message: 'github: no answer to initialize in 30 s',
-      fix: 'see "toolherd logs github"',
     });
   });
 

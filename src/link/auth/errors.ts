@@ -12,9 +12,10 @@ class UnchallengedError extends AuthRequiredError {}
 
 /** The ending of a link whose server answered 401. */
 export function authEnding(error: AuthRequiredError): Failed {
-  const { message, fix } = error;
+  const { message, why, fix } = error;
   const nextTry = error instanceof UnchallengedError ? { looksMisconfigured: true } : { permanent: true };
-  return { kind: 'error', cause: 'auth', message, ...nextTry, ...(fix === undefined ? {} : { fix }) };
+  const advice = { ...(why === undefined ? {} : { why }), ...(fix === undefined ? {} : { fix }) };
+  return { kind: 'error', cause: 'auth', message, ...nextTry, ...advice };
 }
 
 export function noToken(name: string): AuthRequiredError {
