@@ -11,12 +11,15 @@ import { makeHome } from '../support/herd.js';
 
 const PACKAGE = '@modelcontextprotocol/server-everything';
 const require = createRequire(import.meta.url);
-const { version } = require(`${PACKAGE}/package.json`) as { version: string };
-const NAME = 'io.github.modelcontextprotocol/everything';
+const {
+  mcpName: NAME,
+  description,
+  version,
+} = require(`${PACKAGE}/package.json`) as Record<'mcpName' | 'description' | 'version', string>;
 const EVERYTHING = {
   server: {
     name: NAME,
-    description: 'A little of everything that the protocol has',
+    description,
     version,
     packages: [{ registryType: 'npm', identifier: PACKAGE, version, transport: { type: 'stdio' } }],
   },
@@ -36,7 +39,7 @@ it("SC-001 US1.1: the README's search, add, call and attach work, and a client o
     return stdout;
   };
   await run('search everything');
-  await run(`add ${NAME} -g`);
+  await run(`add ${NAME} -g --name everything`);
   const up = await toolherd(['up', '--json'], { cwd: home.folder, env: home.environment });
   home.adopt((JSON.parse(up.stdout) as { pid: number }).pid);
   expect(await run('call everything.get-sum a=2 b=3')).toBe('The sum of 2 and 3 is 5.\n');

@@ -39,6 +39,10 @@ function optionTable(options: Readonly<Record<string, OptionDeclaration>>): stri
   return rows.length === 0 ? [] : [markdownTable(['option', 'what it does'], rows)];
 }
 
+/** The group `Help` has taken the anchor of the command `help`: GitHub numbers equal ones. */
+const anchor = (name: string) =>
+  Object.keys(GROUPS).some((title) => title.toLowerCase() === name) ? `${name}-1` : name;
+
 function section(name: string): string {
   const command = DECLARED.get(name)!;
   const { summary, details, options, examples } = command;
@@ -71,12 +75,16 @@ describe('the commands', () => {
     const groups = Object.entries(GROUPS).map(([title, lines]) =>
       [`## ${title}`, ...Object.keys(lines).map(section)].join('\n\n'),
     );
+    const index = Object.entries(GROUPS).map(([title, lines]) => {
+      const links = Object.keys(lines).map((name) => `[${name}](#${anchor(name)})`);
+      return `- ${title}: ${links.join(', ')}`;
+    });
     const globals = ['## Options for every command', ...optionTable(GLOBAL_OPTIONS)];
     const exits = [
       '## Exit status of every command',
       'Besides its own, any command can end with these.',
       markdownTable(['exit status', 'meaning'], commonExitLines()),
     ];
-    expectRegion('docs/CLI.md', 'commands', [...groups, ...globals, ...exits].join('\n\n'));
+    expectRegion('docs/CLI.md', 'commands', [index.join('\n'), ...groups, ...globals, ...exits].join('\n\n'));
   });
 });

@@ -107,6 +107,14 @@ describe('the docs', () => {
     for (const [, , example = ''] of sections) expect(() => JSON.parse(example)).not.toThrow();
   });
 
+  it('the table of methods links each method of the socket once, in the order of their sections', () => {
+    const page = read('docs/PROTOCOL.md');
+    const sections = [...page.matchAll(/^### (fleet\/\w+)$/gm)].map(([, method = '']) => method);
+    const links = sections.map((method) => `[${method}](#${method.replace('/', '')})`);
+    const rows = [...page.matchAll(/^\| (\[fleet\/\S+) \| [^|]+ \|$/gm)].map(([, link]) => link);
+    expect(rows).toEqual(links);
+  });
+
   it('every link in the README and the docs leads somewhere', () => {
     const broken = pages().flatMap((page) => {
       const links = [...read(page).matchAll(/\]\((?!http)([^)#]+)(?:#[^)]*)?\)/g)].map(

@@ -56,10 +56,15 @@ describe('the report of npm run faults', () => {
     expect(rows[0]).toContain('| after 7 \\| 8 ms; 3 of 3 | **1 of 2 failed** | a |');
   });
 
-  it('names the circumstances once, and those of the rows that differ', () => {
-    const other = resultOf([{ name: 'P2: lives', status: 'passed' }], [], 'yesterday');
-    const text = table({ 'a.test.ts': result, 'b.test.ts': result, 'c.test.ts': other });
-    expect(text).toMatch(/^Measured: today\. P2: today; yesterday\.$/m);
+  it('names the circumstances once, and of rows with other ones only the difference', () => {
+    const of = (name: string, about: string) => resultOf([{ name, status: 'passed' }], [], about);
+    const text = table({
+      'a.test.ts': of('P1 P2: lives', 'today, load 1'),
+      'b.test.ts': of('P1: lives', 'today, load 1'),
+      'c.test.ts': of('P2: lives', 'today, load 2'),
+      'd.test.ts': of('P3: lives', 'yesterday, load 1'),
+    });
+    expect(text).toMatch(/^Measured: today, load 1\. Some tests of P2: load 2\. P3: yesterday\.$/m);
   });
 
   it('writes its region and nothing else', () => {

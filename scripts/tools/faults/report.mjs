@@ -44,7 +44,8 @@ export function table(results) {
     const tests = cited.flatMap((one) => one.tests);
     const measures = cited.flatMap((one) => one.measures);
     const others = otherAbouts(cited, common);
-    if (others !== '') differing.push(`${id}: ${others}`);
+    const whose = cited.some(({ about }) => about === common) ? `Some tests of ${id}` : id;
+    if (others !== '') differing.push(`${whose}: ${others}`);
     return [id, fault, must, shown(measures), verdict(tests), names(cited)];
   });
   const head = ['row', 'fault', 'must', 'measured', 'tests', '`npm run faults --` …'];
@@ -84,13 +85,15 @@ function shown(texts) {
  */
 const names = (cited) => [...new Set(cited.map(({ file }) => basename(file, '.test.ts')))].join(' ');
 /**
- * All circumstances of a row, if they are not only the common ones.
+ * What differs from the common circumstances of all rows.
  * @param {Cited[]} cited
  * @param {string} common
  */
 function otherAbouts(cited, common) {
-  const abouts = [...new Set(cited.map(({ about }) => about))].sort();
-  return abouts.every((about) => about === common) ? '' : abouts.join('; ');
+  const known = common.split(', ');
+  const abouts = [...new Set(cited.map(({ about }) => about))].filter((about) => about !== common).sort();
+  const differences = abouts.map((about) => about.split(', ').filter((part) => !known.includes(part)));
+  return differences.map((parts) => parts.join(', ')).join('; ');
 }
 /** @param {string} text */
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();

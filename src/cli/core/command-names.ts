@@ -4,9 +4,10 @@
  */
 export const GROUPS = {
   'Start here': {
-    up: 'start the daemon',
+    import: 'copy the servers of other programs into the config',
     add: 'add a server to the config',
     attach: 'point a client at the herd',
+    up: 'start the daemon',
     status: 'show the herd',
     call: 'call a tool',
   },
@@ -33,7 +34,6 @@ export const GROUPS = {
   Config: {
     list: 'list the servers of the config',
     remove: 'remove a server from the config',
-    import: 'copy the servers of other programs into the config',
     validate: 'check config files without running anything',
     schema: 'print the JSON Schema of the config files',
     reload: 'read the config again',

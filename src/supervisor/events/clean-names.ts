@@ -13,8 +13,8 @@ const ARGUMENT = /^(?!__proto__$)(?!(?:\D*\d){5})[A-Za-z_$@][\w.$-]*$/;
 
 /**
  * Names for records: without secrets, and of a bounded length. Names repeat from call to call, so each is searched for
- * secrets once a second and not once a call: with 300 secrets a record takes 1.7 µs of CPU, and 10 µs where each name is
- * searched (2026-11-18).
+ * secrets once a second and not once a call: with 300 secrets a record takes 1.5 µs of CPU, and 9.7 µs where each name is
+ * searched (small script, 2026-11-18).
  */
 export class CleanNames {
   readonly #redact: (text: string) => string;

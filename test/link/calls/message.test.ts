@@ -5,7 +5,7 @@ import { replyIds, topLevelIds } from '../../../src/link/calls/reply-source.js';
 const read = (text: string) => readMessage(Buffer.from(text));
 
 describe('a line from a server', () => {
-  it('is classified', () => {
+  it('is a result, an error, a request, a notification or a batch', () => {
     expect(read('{"jsonrpc":"2.0","id":1,"result":{}}')).toMatchObject({ kind: 'result', id: 1 });
     expect(read('{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}')).toMatchObject({
       kind: 'error',

@@ -141,7 +141,7 @@ describe('messages over a WebSocket', () => {
     expect(link.session.waiting).toBe(0);
   });
 
-  it('it is closed properly', async () => {
+  it('close ends the WebSocket with status 1000', async () => {
     const { tiny, link, ended } = await connect();
     const closed = new Promise((resolve) => tiny.sockets[0]?.once('close', resolve));
     link.close();

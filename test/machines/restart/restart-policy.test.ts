@@ -222,7 +222,7 @@ describe('the backoff', () => {
 describe('an intensity that cannot be reached', () => {
   const tight = { ...defaults, maxRestarts: 10, backoff: { minMs: 1000, maxMs: 8000, factor: 2, jitter: 0 } };
 
-  test('the defaults can be', () => {
+  test('the default policy can reach its limit', () => {
     expect(intensityUnreachable(defaults)).toBeUndefined();
   });
 

@@ -65,7 +65,7 @@ describe('the blocks of long lines', () => {
 });
 
 describe('detachBuffer', () => {
-  it('is gone at once', () => {
+  it('frees the memory of a buffer at once', () => {
     const buffer = Buffer.allocUnsafeSlow(65_536);
     detachBuffer(buffer);
     expect([buffer.length, buffer.buffer.byteLength]).toEqual([0, 0]);
