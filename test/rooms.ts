@@ -26,7 +26,7 @@ export const ROOMS: readonly Room[] = [
     packages: ['node'],
     inside: [
       ['.', ''],
-      ['text', 'shell words, control characters, near-miss suggestions, order of versions'],
+      ['text', 'shell words, durations, control characters, near-miss suggestions, order of versions'],
       ['secrets', 'names and forms of secrets, and their removal from texts'],
       ['files', 'paths of all files and folders; atomic writes; removal of old files'],
       ['mcp', 'names, headers, error codes and log levels of MCP and JSON-RPC'],

@@ -1,5 +1,6 @@
 import { homedir } from 'node:os';
 import { loadBundle } from '../bin/load-bundle.js';
+import { isCode } from '../shared/errors.js';
 import { findPaths } from '../shared/files/paths.js';
 import { EXIT } from '../shared/report/exit-codes.js';
 import { didYouMean } from '../shared/text/near-miss.js';
@@ -148,8 +149,8 @@ function currentFolder(): string {
 process.exitCode = EXIT.failed;
 
 /** A reader that stops (`| head`) has what it wanted. A file that takes no more is a failure. */
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(EXIT.ok);
+process.stdout.on('error', (error) => {
+  if (isCode(error, 'EPIPE')) process.exit(EXIT.ok);
   streams.stderr.write(`error: the output could not be written: ${error.message}\n`);
   process.exit(EXIT.failed);
 });

@@ -2,8 +2,7 @@ import * as z from 'zod/mini';
 import { type Default, defaultText } from './fields/defaults.js';
 import { ENTRY, FIELDS, type FieldName } from './fields/entry-fields.js';
 import { SETTINGS, sectionShape, versionShape } from './fields/settings.js';
-import type { Transport } from './fields/spec.js';
-import { TRANSPORT_NAMES, toTransport } from './fields/transports.js';
+import { TRANSPORT_NAMES, TRANSPORTS, type Transport, toTransport } from './fields/transports.js';
 import { SOURCE } from './packages/source-document.js';
 
 type Schema = Record<string, unknown>;
@@ -67,7 +66,7 @@ function entrySchema(): Schema {
       ...(required.includes(name) ? plain : { anyOf: [plain, NULL] }),
     };
   }
-  return { ...schema, allOf: (['stdio', 'sse', 'websocket', 'http'] as const).map(rulesOf) };
+  return { ...schema, allOf: TRANSPORTS.map(rulesOf) };
 }
 
 /** What an editor shows beside a key. */

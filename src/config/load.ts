@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import type { Environment } from '../shared/environment.js';
 import { readAgentFile, readConfigFile } from './config-file.js';
 import { readEntry } from './entry/entry.js';
 import { type LaunchCommand, launchCommand } from './entry/launch-command.js';
@@ -27,7 +28,7 @@ export interface LoadOptions {
   trustFile: string | undefined;
   /** Which agent files may be used without being in `trustFile`. Default: as `security.trust` says. */
   exempt?: 'as-set' | 'none';
-  environment: Readonly<Record<string, string | undefined>>;
+  environment: Environment;
   userHome: string;
   /** See LoadEnvironment. */
   variables?: LoadEnvironment['variables'];

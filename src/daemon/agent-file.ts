@@ -5,6 +5,7 @@ import { TrustRequiredError } from '../config/trust/trust.js';
 import type { AgentFiles } from '../ipc/server/fleet-provider.js';
 import type { Clock } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
+import { seconds } from '../shared/text/seconds.js';
 import { shellWord } from '../shared/text/shell-word.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 
@@ -86,7 +87,7 @@ export class AgentFile {
     const { is } = this.#standing;
     if (is === 'missing') return undefined;
     if (is === 'in use') {
-      log(`${why}: its servers are stopped unless it is back in ${MISSING_GRACE_MS / 1000} s`);
+      log(`${why}: its servers are stopped unless it is back in ${seconds(MISSING_GRACE_MS)}`);
       this.#become({ is: 'missing', timer: clock.setTimeout(() => this.#overdue(), MISSING_GRACE_MS) });
       return undefined;
     }

@@ -6,6 +6,7 @@ import { TrustStore } from '../config/trust/trust.js';
 import { stampOf } from '../config/watch.js';
 import { sleep } from '../shared/async.js';
 import { systemClock } from '../shared/clock.js';
+import type { Environment } from '../shared/environment.js';
 import { ToolherdError } from '../shared/errors.js';
 import type { Paths } from '../shared/files/paths.js';
 
@@ -14,7 +15,7 @@ export interface ConfigSource {
   /** The user named the file, so it must exist. */
   isRequired: boolean;
   paths: Paths;
-  environment: Readonly<Record<string, string | undefined>>;
+  environment: Environment;
   userHome: string;
   /** The agent's file of a herd that belongs to one agent: its entries replace global ones. */
   agentFile?: string | undefined;

@@ -8,6 +8,7 @@ import { Ledger } from '../processes/ledger.js';
 import { ProcessTable } from '../processes/table.js';
 import { Watchdog } from '../processes/watchdog.js';
 import type { Clock } from '../shared/clock.js';
+import type { Environment } from '../shared/environment.js';
 
 /** The table, ledger and watchdog that let no process outlive the daemon, however the daemon ends. */
 export interface Processes {
@@ -15,9 +16,6 @@ export interface Processes {
   /** Kills the processes that are left, and stops the watchdog. */
   close(): Promise<void>;
 }
-
-/** Environment variables. */
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface EndedOrphans extends Pick<KilledOrphans, 'names' | 'pids' | 'unread'> {
   /** How many containers were removed. */

@@ -1,12 +1,11 @@
 import { dirname } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import type { ServerSpec, Settings } from '../config/fields/spec.js';
 import { loadEntry } from '../config/load.js';
 import { parseJson } from '../config/parse/parse-json.js';
 import { ConfigError } from '../config/parse/problem.js';
 import type { Redactor } from '../config/variables/redactor.js';
 import type { ServerStatus } from '../fleet/fleet.js';
-import { serialize } from '../shared/async.js';
+import { nextTurn, serialize } from '../shared/async.js';
 import { OverloadedError } from '../shared/call-errors.js';
 import { shellWord } from '../shared/text/shell-word.js';
 import type { Herd } from '../supervisor/herd/herd.js';
@@ -62,7 +61,7 @@ export class RuntimeServers {
     waiting.count += 1;
     waiting.characters += characters;
     return this.#serialized(async () => {
-      await setImmediate();
+      await nextTurn();
       waiting.count -= 1;
       waiting.characters -= characters;
       try {

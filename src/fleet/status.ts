@@ -26,8 +26,11 @@ export interface LastError {
   at: string;
 }
 
+/** The lists whose entries are called by name. */
+export type NamedList = 'tools' | 'prompts';
+
 /** The lists of which a server can say that they have changed. Resources and their templates have one notification. */
-export type ListName = 'tools' | 'prompts' | 'resources';
+export type ListName = NamedList | 'resources';
 
 export type ListKey = ListName | 'templates';
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { endOrphans } from '../daemon/processes.js';
 import { isAlive } from '../processes/is-alive.js';
 import { systemClock } from '../shared/clock.js';
+import type { Environment } from '../shared/environment.js';
 import { ToolherdError } from '../shared/errors.js';
 import type { Paths } from '../shared/files/paths.js';
 
@@ -12,8 +13,6 @@ export interface OwnState {
   paths: Paths;
   remove(): void;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Makes a folder for a ledger and logs. Everything else is shared with the daemon: the trust store, tokens and caches.

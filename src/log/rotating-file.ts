@@ -9,6 +9,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { isCode } from '../shared/errors.js';
 
 /** How many full files are kept besides the current one. */
 const KEPT = 3;
@@ -49,7 +50,7 @@ export class RotatingFile {
       return bytes - taken;
     } catch (error) {
       // There is nowhere left to report it. On a full disk the file stays open: reopening it for each line helps nothing.
-      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') this.close();
+      if (!isCode(error, 'ENOSPC')) this.close();
       return Buffer.byteLength(line);
     }
   }

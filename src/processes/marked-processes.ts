@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-import { sleep } from '../shared/async.js';
+import { nextTurn, sleep } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { pidsOfSystem } from './group.js';
 import { cookieOf } from './process-identity.js';
@@ -65,7 +64,7 @@ export async function markedProcesses(prefix: string): Promise<MarkedProcess[]> 
     if (pid === process.pid) continue;
     const cookie = cookieOf(pid);
     if (cookie?.startsWith(prefix)) found.push({ pid, cookie });
-    if (++looked % SLICE === 0) await setImmediate();
+    if (++looked % SLICE === 0) await nextTurn();
   }
   return found;
 }

@@ -17,14 +17,17 @@ export interface ProcStat {
 
 /** Linux only. Undefined when there is no such process. */
 export function procStat(pid: number | 'self'): ProcStat | undefined {
-  let text: string;
   try {
-    text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    return parseProcStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
     return undefined;
   }
+}
+
+/** The text of a /proc/PID/stat; undefined where it is incomplete. */
+export function parseProcStat(text: string): ProcStat | undefined {
   // the second field is the program's name, which may hold spaces and brackets
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ', 20);
   const [state, parent, group] = fields;
   const startTime = fields[19];
   if (state === undefined || startTime === undefined) return undefined;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { codeOf } from '../shared/errors.js';
 import { isObject } from '../shared/json.js';
 
 /** The first line of a ledger: the daemon that wrote it. */
@@ -35,7 +36,7 @@ export function readLedger(path: string): LedgerContent {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     return {
       header: undefined,
       left: [],

@@ -1,4 +1,5 @@
 import { closeSync, openSync } from 'node:fs';
+import { isCode } from '../shared/errors.js';
 
 /** Two for each of the three pipes, and two for the pipe that reports a failed start. */
 const DESCRIPTORS = 8;
@@ -10,8 +11,7 @@ export function spawnShortage(): Error | undefined {
     while (opened.length < DESCRIPTORS) opened.push(openSync('/dev/null', 'r'));
     return undefined;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'EMFILE' || code === 'ENFILE' ? (error as Error) : undefined;
+    return isCode(error, 'EMFILE', 'ENFILE') ? (error as Error) : undefined;
   } finally {
     for (const descriptor of opened) closeSync(descriptor);
   }

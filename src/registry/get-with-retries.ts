@@ -1,4 +1,6 @@
+import { codeOf } from '../shared/errors.js';
 import { parseRetryAfter } from '../shared/retry-after.js';
+import { seconds } from '../shared/text/seconds.js';
 import { RegistryTimeoutError, type RegistryUnreachableError, unusableRegistry } from './errors.js';
 
 /** What a request needs from outside; a test passes its own. */
@@ -56,7 +58,7 @@ async function tryOnce(url: URL, { fetch, tryMs, signal }: HttpOptions): Promise
     if (body === undefined) return { why: 'its answer is too large', retry: false };
     return isJson(body) ? { kind: 'found', body } : { why: 'its answer is not JSON', retry: false };
   } catch (error) {
-    if (late.aborted) return { why: `it did not answer within ${tryMs / 1000} s`, retry: true };
+    if (late.aborted) return { why: `it did not answer within ${seconds(tryMs)}`, retry: true };
     return { why: reasonOf(error), retry: true };
   }
 }
@@ -97,8 +99,7 @@ function isJson(text: string): boolean {
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
-  const code = 'code' in cause ? String(cause.code) : '';
-  return cause.message === '' ? code || cause.name : cause.message;
+  return cause.message === '' ? (codeOf(cause) ?? cause.name) : cause.message;
 }
 
 function unreachable(url: URL, why: string, tries: number): RegistryUnreachableError {

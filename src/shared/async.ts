@@ -34,6 +34,11 @@ export function sleep(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => void clock.setTimeout(resolve, ms));
 }
 
+/** Not from `node:timers/promises`: a short command would feel what it takes to load (0.1 ms in Node 20.20). */
+export function nextTurn(): Promise<undefined> {
+  return new Promise((resolve) => void setImmediate(resolve, undefined));
+}
+
 /** Resolves with the result of the work, or after `ms` with undefined. The work is not cancelled. */
 export function withTimeout<T>(ms: number, work: Promise<T>, clock: Clock): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

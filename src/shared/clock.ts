@@ -6,8 +6,8 @@ export interface Clock {
   clearTimeout(timer: unknown): void;
 }
 
-/** Node fires a longer timer at once. */
-const LONGEST_MS = 2 ** 31 - 1;
+/** Node fires a longer timer at once. src/machines has its own copy in restart/durations.ts, as it imports nothing. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Monotonic. Not `performance.now()`: a short command would feel what it takes to load `perf_hooks`. */
 function sinceBootMs(): number {
@@ -19,7 +19,7 @@ const bootedAt = Date.now() - sinceBootMs();
 
 export const systemClock: Clock = {
   now: () => bootedAt + sinceBootMs(),
-  setTimeout: (fire, ms) => setTimeout(fire, Math.min(ms, LONGEST_MS)),
+  setTimeout: (fire, ms) => setTimeout(fire, Math.min(ms, LONGEST_TIMER_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout | undefined),
 };
 

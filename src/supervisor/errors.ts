@@ -9,6 +9,7 @@ import {
 } from '../shared/call-errors.js';
 import { isObject } from '../shared/json.js';
 import { didYouMean } from '../shared/text/near-miss.js';
+import { seconds } from '../shared/text/seconds.js';
 import { shellWord } from '../shared/text/shell-word.js';
 
 /** No server of this name is configured. */
@@ -122,7 +123,7 @@ export function unknownResource(
 /** The time of a request was over before it was known what the server has. */
 export function listsTooLate(server: string, timeoutMs: number): MCPError {
   return new MCPTimeoutError(
-    `${server}: did not say what it offers within the ${timeoutMs / 1000} s of this call`,
+    `${server}: did not say what it offers within the ${seconds(timeoutMs)} of this call`,
     {
       retryable: true,
       why: 'the call was not sent',
@@ -172,7 +173,7 @@ export function searchTooLate(
   missing: readonly MissingList[],
 ): MCPError {
   const { what } = NOT_FOUND[list];
-  const message = `no server said within the ${timeoutMs / 1000} s of this call that it has ${what} '${name}'`;
+  const message = `no server said within the ${seconds(timeoutMs)} of this call that it has ${what} '${name}'`;
   return new MCPTimeoutError(message, {
     retryable: true,
     why: withMissing(missing),

@@ -72,7 +72,7 @@ export class RealHarness {
         open,
         keep: (id, _chart, logic, input) => {
           root.send({ type: 'keep', id, logic, input });
-          return root.getSnapshot().context.children.get(id)!;
+          return root.getSnapshot().children[id]!;
         },
         release: (id) => root.send({ type: 'release', id }),
         log: () => undefined,

@@ -103,13 +103,13 @@ export class World {
       open: this.open,
       keep: (id, _chart, logic, input) => {
         root.send({ type: 'keep', id, logic, input });
-        return root.getSnapshot().context.children.get(id)!;
+        return root.getSnapshot().children[id]!;
       },
       release: (id) => root.send({ type: 'release', id }),
       log: (line) => this.logs.push(line),
       ...changes,
     };
-    return { ...deps, children: () => [...root.getSnapshot().context.children.keys()] };
+    return { ...deps, children: () => Object.keys(root.getSnapshot().children) };
   }
 }
 

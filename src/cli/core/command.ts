@@ -1,4 +1,5 @@
 import type { Fleet } from '../../fleet/fleet.js';
+import type { Environment } from '../../shared/environment.js';
 import type { Paths } from '../../shared/files/paths.js';
 import type { EXIT } from '../../shared/report/exit-codes.js';
 import type { ViewMode } from '../daemon/connect.js';
@@ -128,7 +129,7 @@ export interface CommandContext {
   globals: Globals;
   output: Output;
   paths: Paths;
-  environment: Readonly<Record<string, string | undefined>>;
+  environment: Environment;
   userHome: string;
   cwd: string;
   /** Connects to the daemon, and starts it where that is allowed and needed. Closed when the command is done. */

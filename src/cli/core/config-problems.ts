@@ -1,8 +1,7 @@
 import type { ConfigProblem, ReloadReport } from '../../fleet/fleet.js';
+import type { Environment } from '../../shared/environment.js';
 import { singleLine } from '../ui/text.js';
 import type { CommandContext } from './command.js';
-
-export type Environment = CommandContext['environment'];
 
 /**
  * Problems of a config, with the environment of this command in mind. A daemon keeps the environment of the command that

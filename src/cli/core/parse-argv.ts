@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { isCode } from '../../shared/errors.js';
 import { didYouMean } from '../../shared/text/near-miss.js';
 import {
   type ArgumentDeclaration,
@@ -92,7 +93,7 @@ function parserOptions(
 /** Turns an error of Node's parser into one with a suggestion. */
 function explain(error: Error, command: Command, known: readonly string[]): UsageError {
   const option = /'(?:-\w, )?(--?[\w-]+)/.exec(error.message)?.[1] ?? '';
-  if ('code' in error && error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
+  if (isCode(error, 'ERR_PARSE_ARGS_UNKNOWN_OPTION')) {
     const near = didYouMean(option.replace(/^--/, ''), known).replace("'", "'--");
     const fix = near === '' ? undefined : `${near} ${usageHint(command)}`;
     return new UsageError(`unknown option '${option}' for '${command.name}'`, fix);

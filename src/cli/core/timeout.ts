@@ -1,3 +1,5 @@
+import { withTimeout } from '../../shared/async.js';
+import { systemClock } from '../../shared/clock.js';
 import type { Globals } from './command.js';
 import { formatDuration } from './duration.js';
 
@@ -16,18 +18,8 @@ interface Limited {
 export async function limitByTimeoutOption<T>({ globals }: Limited, work: Promise<T>): Promise<T> {
   const { timeout } = globals;
   if (timeout === undefined) return work;
-  const late = Symbol('late');
-  const result = await resultWithin(timeout, work, late);
-  if (result !== late) return result as T;
+  const done = work.then((result) => ({ result }));
+  const inTime = await withTimeout(timeout, done, systemClock);
+  if (inTime !== undefined) return inTime.result;
   throw new TimedOutError(`not done within ${formatDuration(timeout)}`);
-}
-
-/** The result of the work, or `late` after `ms`. How late work ends is of no interest. */
-export async function resultWithin<T, L>(ms: number, work: Promise<T>, late: L): Promise<T | L> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<L>((resolve) => {
-    timer = setTimeout(() => resolve(late), ms);
-  });
-  work.catch(() => undefined);
-  return Promise.race([work, over]).finally(() => clearTimeout(timer));
 }

@@ -1,7 +1,7 @@
 import { ENTRY, FIELDS, type FieldName, isField } from '../fields/entry-fields.js';
 import type { FileContext, ParsedEntry, Report } from '../fields/parsed-entry.js';
 import { type ShapeProblem, shapeProblems } from '../fields/shape-problems.js';
-import type { Transport } from '../fields/spec.js';
+import type { Transport } from '../fields/transports.js';
 import { toTransport } from '../fields/transports.js';
 import { convertSource, isSourceDocument } from '../packages/source-document.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from '../parse/document.js';

@@ -7,7 +7,7 @@ import { Expander, howToSet, type LoadEnvironment, notFound } from '../variables
 import { ENVIRONMENT, type VariableSource } from '../variables/variables.js';
 import { refusedName } from './entry-rules.js';
 
-export interface Environment {
+export interface DeclaredEnvironment {
   /** The server's variables: envFile, overridden by env, then what its plugin declares. */
   values: Record<string, string>;
   /** Where the other fields look up variables: env, envFile, the process. */
@@ -20,7 +20,7 @@ export async function buildEnvironment(
   plugin: Plugin | undefined,
   loadEnvironment: LoadEnvironment,
   report: Report,
-): Promise<Environment> {
+): Promise<DeclaredEnvironment> {
   const fromFile = await envFileOf(entry, loadEnvironment, report);
   const beyond: VariableSource[] = [{ label: ENVIRONMENT, values: loadEnvironment.environment }];
   if (fromFile !== undefined) beyond.unshift({ label: String(entry.fields.envFile), values: fromFile });

@@ -12,7 +12,7 @@ import { Expander, type LoadEnvironment } from '../variables/expander.js';
 import type { Redactor } from '../variables/redactor.js';
 import { withEnvironmentNames } from './docker-arguments.js';
 import { BAD_HEADER_VALUE, isHeaderValue } from './entry-rules.js';
-import { buildEnvironment, type Environment } from './environment.js';
+import { buildEnvironment, type DeclaredEnvironment } from './environment.js';
 import { fromFolder, type LaunchCommand } from './launch-command.js';
 import { restartPolicy } from './restart-policy.js';
 
@@ -145,7 +145,7 @@ function stdioSpec(
   entry: ParsedEntry,
   launch: LaunchCommand,
   common: Common,
-  environment: Environment,
+  environment: DeclaredEnvironment,
   expander: Expander,
   report: Report,
 ): StdioSpec {

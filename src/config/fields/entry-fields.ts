@@ -15,8 +15,7 @@ import {
   whole,
   within,
 } from './shapes.js';
-import type { Transport } from './spec.js';
-import { TRANSPORT_NAMES } from './transports.js';
+import { TRANSPORT_NAMES, TRANSPORTS, type Transport } from './transports.js';
 
 /** What fields are for, in the order of docs/CONFIG.md. */
 export const FIELD_GROUPS = {
@@ -39,9 +38,8 @@ export interface Field {
   default: Default;
 }
 
-const ALL = ['stdio', 'sse', 'websocket', 'http'] as const;
 const STDIO = ['stdio'] as const;
-const REMOTE = ['sse', 'websocket', 'http'] as const;
+const REMOTE = TRANSPORTS.filter((name) => name !== 'stdio');
 
 /** What a plugin manifest may name as its runtime. */
 export const RUNTIMES = ['uvx', 'npx', 'python', 'node', 'docker'] as const;
@@ -61,35 +59,35 @@ const MAX_BYTES = 2 ** 31 - 1;
 export const FIELDS = {
   name: {
     group: 'entry',
-    for: ALL,
+    for: TRANSPORTS,
     shape: text(),
     about: 'Name of the server. It must be unique in its file and hold no control characters.',
     default: 'required',
   },
   description: {
     group: 'entry',
-    for: ALL,
+    for: TRANSPORTS,
     shape: z.string({ error: 'a text' }),
     about: 'What the server is for. A missing description is a warning.',
     default: 'none',
   },
   type: {
     group: 'entry',
-    for: ALL,
+    for: TRANSPORTS,
     shape: choice('mcp'),
     about: 'Always mcp. It is required in agent.yaml, where other programs have entries too.',
     default: 'none',
   },
   server: {
     group: 'entry',
-    for: ALL,
+    for: TRANSPORTS,
     shape: text(),
     about: 'Identifier of the package or service.',
     default: 'required',
   },
   transport: {
     group: 'entry',
-    for: ALL,
+    for: TRANSPORTS,
     shape: transport,
     about: 'How toolherd connects to the server: stdio, sse, websocket or http.',
     default: 'stdio',
@@ -111,19 +109,25 @@ export const FIELDS = {
   },
   env: {
     group: 'runs',
-    for: ALL,
+    for: TRANSPORTS,
     shape: pairs(),
     about: 'Environment variables of the server. Values may hold ${VAR}.',
     default: '{}',
   },
   envFile: {
     group: 'runs',
-    for: ALL,
+    for: TRANSPORTS,
     shape: text(),
     about: 'Path of a .env file inside the folder of the file. env overrides its values.',
     default: 'none',
   },
-  env_file: { group: 'runs', for: ALL, shape: text(), about: 'Another name of envFile.', default: 'none' },
+  env_file: {
+    group: 'runs',
+    for: TRANSPORTS,
+    shape: text(),
+    about: 'Another name of envFile.',
+    default: 'none',
+  },
   encoding: {
     group: 'runs',
     for: STDIO,
@@ -182,49 +186,49 @@ export const FIELDS = {
   },
   config: {
     group: 'runs',
-    for: ALL,
+    for: TRANSPORTS,
     shape: anyMap(),
     about: 'Settings that are passed to the server. Its allowed_directories also become MCP roots.',
     default: 'none',
   },
   roots: {
     group: 'runs',
-    for: ALL,
+    for: TRANSPORTS,
     shape: names(),
     about: 'Folders or file URIs that the server gets as MCP roots.',
     default: '[]',
   },
   load_tools: {
     group: 'lists',
-    for: ALL,
+    for: TRANSPORTS,
     shape: flag(),
     about: 'Whether toolherd reads the list of tools.',
     default: true,
   },
   load_prompts: {
     group: 'lists',
-    for: ALL,
+    for: TRANSPORTS,
     shape: flag(),
     about: 'Whether toolherd reads the list of prompts.',
     default: true,
   },
   request_timeout: {
     group: 'times',
-    for: ALL,
+    for: TRANSPORTS,
     shape: whole(1, 2_147_483, ' of seconds'),
     about: 'Seconds that a call may take without progress.',
     default: 60,
   },
   max_timeout: {
     group: 'times',
-    for: ALL,
+    for: TRANSPORTS,
     shape: seconds(),
     about: 'Seconds that a call may take in total, progress or not.',
     default: 600,
   },
   registry_name: {
     group: 'entry',
-    for: ALL,
+    for: TRANSPORTS,
     shape: text().check(z.regex(REGISTRY_NAME, { error: 'a registry name such as io.github.user/server' })),
     about: 'Full name of the server in the registry. toolherd add writes it.',
     default: 'none',
@@ -245,21 +249,21 @@ export const FIELDS = {
   },
   sharing: {
     group: 'processes',
-    for: ALL,
+    for: TRANSPORTS,
     shape: choice('shared', 'per-agent'),
     about: 'shared: all agents use the same process. per-agent: each agent has its own.',
     default: 'shared',
   },
   replicas: {
     group: 'processes',
-    for: ALL,
+    for: TRANSPORTS,
     shape: whole(1, 64),
     about: 'Number of processes that share the calls.',
     default: 1,
   },
   start: {
     group: 'processes',
-    for: ALL,
+    for: TRANSPORTS,
     shape: choice('lazy', 'eager'),
     about:
       'lazy: toolherd starts the server at the first call, or to read its lists when they are not cached. eager: it starts the server at once.',
@@ -267,35 +271,35 @@ export const FIELDS = {
   },
   idle_timeout: {
     group: 'processes',
-    for: ALL,
+    for: TRANSPORTS,
     shape: secondsOrOff(),
     about: 'Seconds without a call after which toolherd stops the server; 0 means never.',
     default: 0,
   },
   restart: {
     group: 'restarts',
-    for: ALL,
+    for: TRANSPORTS,
     shape: choice('on-failure', 'always', 'never'),
     about: 'When toolherd restarts a server that ended: on-failure, always or never.',
     default: 'on-failure',
   },
   max_restarts: {
     group: 'restarts',
-    for: ALL,
+    for: TRANSPORTS,
     shape: whole(0, 1000),
     about: 'Restarts within restart_window after which the server is quarantined.',
     default: { value: 5, shown: '5 (no limit for remote servers)' },
   },
   restart_window: {
     group: 'restarts',
-    for: ALL,
+    for: TRANSPORTS,
     shape: seconds(),
     about: 'Seconds in which max_restarts are counted.',
     default: 60,
   },
   backoff: {
     group: 'restarts',
-    for: ALL,
+    for: TRANSPORTS,
     shape: map({
       min: optional(seconds()),
       max: optional(seconds()),
@@ -308,7 +312,7 @@ export const FIELDS = {
   },
   healthy_after: {
     group: 'restarts',
-    for: ALL,
+    for: TRANSPORTS,
     shape: seconds(),
     about: 'Seconds of uptime after which the server counts as healthy and the backoff starts again.',
     default: 30,
@@ -323,28 +327,28 @@ export const FIELDS = {
   },
   ping: {
     group: 'restarts',
-    for: ALL,
+    for: TRANSPORTS,
     shape: map({ interval: optional(secondsOrOff()), timeout: optional(secondsOrOff()) }),
     about: 'Health check: seconds between two pings, and seconds for the answer; 0 turns either off.',
     default: { interval: 15, timeout: 10 },
   },
   tools: {
     group: 'lists',
-    for: ALL,
+    for: TRANSPORTS,
     shape: map({ allow: optional(names()), deny: optional(names()) }),
     about: 'Glob patterns of tool names. Agents see tools that match allow and do not match deny.',
     default: { allow: ['*'], deny: [] },
   },
   max_message_bytes: {
     group: 'limits',
-    for: ALL,
+    for: TRANSPORTS,
     shape: whole(1024, MAX_BYTES, BYTES),
     about: 'Largest message of the server in bytes.',
     default: { value: 64 * 1024 * 1024, shown: '64 MiB' },
   },
   max_in_flight: {
     group: 'limits',
-    for: ALL,
+    for: TRANSPORTS,
     shape: whole(1, 10_000),
     about: 'Calls that the server handles at once. Further calls wait.',
     default: 256,
@@ -358,7 +362,7 @@ export const FIELDS = {
   },
   result_limit: {
     group: 'limits',
-    for: ALL,
+    for: TRANSPORTS,
     shape: whole(1, MAX_BYTES),
     about: 'Characters of text in a result for an agent. Longer text is saved to a file and linked.',
     default: { value: 0, shown: 'no limit' },
@@ -386,7 +390,7 @@ export const FIELDS = {
   },
   enabled: {
     group: 'entry',
-    for: ALL,
+    for: TRANSPORTS,
     shape: flag(),
     about: 'false keeps the entry in the file without using it.',
     default: true,

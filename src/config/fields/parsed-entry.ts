@@ -1,7 +1,8 @@
 import type { DataMap, SourceDocument } from '../parse/document.js';
 import type { Path, Problem } from '../parse/problem.js';
 import type { FieldName } from './entry-fields.js';
-import type { Origin, Transport } from './spec.js';
+import type { Origin } from './spec.js';
+import type { Transport } from './transports.js';
 
 /** What an entry may do depends on who owns its file. */
 export interface FileContext {

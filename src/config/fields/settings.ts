@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { LOG_THRESHOLDS } from '../../shared/mcp/log-levels.js';
 import { type DataMap, isMap, type SourceDocument } from '../parse/document.js';
 import type { Problem } from '../parse/problem.js';
 import { type Default, toMs, valueOr } from './defaults.js';
@@ -8,7 +9,6 @@ import type { Settings } from './spec.js';
 import { isLoopback } from './url-rule.js';
 
 export const DEFAULT_REGISTRY = 'https://registry.modelcontextprotocol.io/v0.1';
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const BYTES = ' of bytes';
 
 interface Setting {
@@ -31,7 +31,11 @@ export const SETTINGS = {
       about: 'Base url of the registry for search, show and add.',
       default: DEFAULT_REGISTRY,
     },
-    log_level: { shape: choice(...LOG_LEVELS), about: 'Lowest level that the daemon logs.', default: 'info' },
+    log_level: {
+      shape: choice(...LOG_THRESHOLDS),
+      about: 'Lowest level that the daemon logs.',
+      default: 'info',
+    },
     log_max_bytes: {
       shape: whole(4096, 2 ** 40, BYTES),
       about: 'Size in bytes at which a log file or the audit file is rotated. The daemon keeps 3 of each.',

@@ -1,11 +1,6 @@
 import type { RestartPolicy } from '../../machines/restart/restart-policy.js';
+import type { LogThreshold } from '../../shared/mcp/log-levels.js';
 import type { Problem } from '../parse/problem.js';
-
-/**
- * A configured server as the rest of toolherd sees it: every default filled in, every variable resolved, every duration
- * in milliseconds. How the file spelled it is not kept.
- */
-export type Transport = 'stdio' | 'sse' | 'websocket' | 'http';
 
 /** The position of an entry, for errors and for `list`. */
 export interface Origin {
@@ -103,6 +98,11 @@ export interface HttpSpec extends RemoteCommon {
 }
 
 export type RemoteSpec = SseSpec | WebsocketSpec | HttpSpec;
+
+/**
+ * A configured server as the rest of toolherd sees it: every default filled in, every variable resolved, every duration
+ * in milliseconds. How the file spelled it is not kept.
+ */
 export type ServerSpec = StdioSpec | RemoteSpec;
 
 /** The `daemon:` and `security:` settings of config.yaml, defaults filled in. */
@@ -110,7 +110,7 @@ export interface Settings {
   daemon: {
     http: { host: string; port: number; token: 'auto' | 'none' } | undefined;
     registry: string;
-    logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+    logLevel: LogThreshold;
     logMaxBytes: number;
     listWaitMs: number;
     /** 0 = twice the number of cores; the daemon fills that in. */

@@ -1,4 +1,4 @@
-import type { Transport } from './spec.js';
+import type { Transport } from './transports.js';
 
 /** True for host names and addresses of this machine. */
 export function isLoopback(host: string): boolean {

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { ToolherdError } from '../../shared/errors.js';
+import { codeOf, isCode, ToolherdError } from '../../shared/errors.js';
 import { LIMITS, TOO_LARGE } from './input-limits.js';
 
 /** Says why a file cannot be read, and never quotes its content. */
@@ -66,7 +66,7 @@ export function whyGone(path: string): string | undefined {
     return undefined;
   } catch (error) {
     if (error instanceof FileReadError) return error.message;
-    if (!LOST.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    if (!isCode(error, ...LOST)) return undefined;
     const { isMissing, message } = fileReadError(path, error);
     return isMissing ? `${path} was deleted` : message;
   } finally {
@@ -87,7 +87,7 @@ function checkRegular(path: string, descriptor: number): { size: number } {
 
 /** Turns the error of the file system into words. */
 export function fileReadError(path: string, error: unknown): FileReadError {
-  const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+  const code = codeOf(error) ?? 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR')
     return new FileReadError(`${path} does not exist`, 'create it, or correct the path', true);
   if (code === 'EACCES' || code === 'EPERM')

@@ -1,3 +1,4 @@
+import type { Environment } from '../../shared/environment.js';
 import { looksSecret } from '../../shared/secrets/secret-name.js';
 import type { ParsedEntry, Report } from '../fields/parsed-entry.js';
 import { type Data, isMap } from '../parse/document.js';
@@ -7,7 +8,7 @@ import { expand, type VariableSource, type VariableUse } from './variables.js';
 
 /** What the loader needs from outside. No module in src/config reads process.env. */
 export interface LoadEnvironment {
-  environment: Readonly<Record<string, string | undefined>>;
+  environment: Environment;
   userHome: string;
   redactor: Redactor;
   /** `strict` reports unset variables; `lenient` ignores them (an edit is checked without its variables). */

@@ -1,10 +1,9 @@
+import { LEAST_SECRET_LENGTH } from '../../shared/secrets/secret-name.js';
+
 /**
  * Replaces every secret value in texts for people: logs, errors, status, inspect. One redactor serves a whole herd. A
  * value becomes `[redacted:NAME]`, so the reader still sees which value it was.
  */
-
-/** Shorter values occur in too many harmless texts: `true`, `8080`, `info`. */
-const MIN_LENGTH = 6;
 
 /** Variables that describe the machine and are no secrets; redacting them would only make paths unreadable. */
 const PUBLIC = /^(HOME|USER|LOGNAME|PWD|OLDPWD|SHELL|PATH|LANG|LC_.*|TERM|TMPDIR|TZ|XDG_.*|HOSTNAME|EDITOR)$/;
@@ -27,7 +26,7 @@ export class Redactor {
     const credentials = /^(?:Bearer|Basic|Token)\s+(\S+)$/i.exec(value)?.[1];
     for (const text of [value, value.trim(), ...lines, credentials ?? '']) {
       for (const form of [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(toWellFormed(text))]) {
-        if (form.length < MIN_LENGTH || this.#labels.has(form)) continue;
+        if (form.length < LEAST_SECRET_LENGTH || this.#labels.has(form)) continue;
         this.#labels.set(form, name);
         this.#longestFirst = undefined;
       }

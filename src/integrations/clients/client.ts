@@ -1,3 +1,4 @@
+import type { Environment } from '../../shared/environment.js';
 import type { Fields } from './fields.js';
 import type { References } from './references.js';
 
@@ -5,7 +6,7 @@ import type { References } from './references.js';
 export interface Machine {
   platform: string;
   home: string;
-  environment: Readonly<Record<string, string | undefined>>;
+  environment: Environment;
 }
 
 /** `user`: a file in the user's home. `project`: a file in a project folder. */

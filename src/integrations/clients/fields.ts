@@ -1,4 +1,4 @@
-import { TRANSPORTS } from '../../config/fields/transports.js';
+import { TRANSPORT_OF } from '../../config/fields/transports.js';
 import { isMap } from '../../config/parse/document.js';
 import { isVariableName } from '../../config/variables/names.js';
 
@@ -90,7 +90,7 @@ export const urlOf =
 
 /** The names of other programs, besides ours. */
 const CLIENT_TRANSPORTS: Readonly<Record<string, string>> = {
-  ...TRANSPORTS,
+  ...TRANSPORT_OF,
   local: 'stdio',
   streamableHttp: 'http',
   ws: 'websocket',

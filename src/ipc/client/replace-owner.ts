@@ -1,6 +1,7 @@
 import { sleep } from '../../shared/async.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { ToolherdError } from '../../shared/errors.js';
+import { seconds } from '../../shared/text/seconds.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { ConnectionLostError } from '../jsonrpc/remote-error.js';
 import { connectSocket, DaemonNotRunningError, firstAnswer } from '../socket/connect-socket.js';
@@ -42,7 +43,7 @@ export async function replaceOwner(path: string, clock: Clock = systemClock): Pr
     throw new ReplaceError(
       `the daemon ${pid === null ? '' : `(pid ${pid}) `}that serves ${path} did not end`,
       {
-        why: `it was asked to, and still has the socket after ${PATIENCE_MS / 1000} s`,
+        why: `it was asked to, and still has the socket after ${seconds(PATIENCE_MS)}`,
         fix: pid === null ? 'end it, then start one with: toolherd up' : `end it with: kill ${pid}`,
       },
     );
@@ -62,7 +63,7 @@ async function register(path: string, clock: Clock): Promise<SocketLock> {
   throw new ReplaceError(
     `another process ${pid === null ? '' : `(pid ${pid}) `}is replacing the daemon of ${path}`,
     {
-      why: `it has not come to an end for ${PATIENCE_MS / 1000} s`,
+      why: `it has not come to an end for ${seconds(PATIENCE_MS)}`,
       fix: 'see what it waits for, or end it; then try again',
     },
   );

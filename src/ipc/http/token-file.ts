@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ToolherdError } from '../../shared/errors.js';
+import { isCode, ToolherdError } from '../../shared/errors.js';
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[\w-]{32,}$/;
@@ -15,10 +15,9 @@ export function readToken(path: string): string {
     writeFileSync(path, `${token}\n`, { flag: 'wx', mode: 0o600 });
     return token;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'EEXIST') {
+    if (!isCode(error, 'EEXIST')) {
       // a full disk leaves an empty file, on which every later start would fail
-      if (code === 'ENOSPC' || code === 'EDQUOT') rmSync(path, { force: true });
+      if (isCode(error, 'ENOSPC', 'EDQUOT')) rmSync(path, { force: true });
       throw error;
     }
   }

@@ -1,8 +1,9 @@
 import { constants } from 'node:buffer';
 import { connect, type Socket } from 'node:net';
-import { sleep, withTimeout } from '../../shared/async.js';
+import { nextTurn, sleep, withTimeout } from '../../shared/async.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { isCode, ToolherdError } from '../../shared/errors.js';
+import { seconds } from '../../shared/text/seconds.js';
 import { Peer } from '../jsonrpc/peer.js';
 import { checkSocketPath } from './socket-path.js';
 
@@ -108,13 +109,9 @@ export async function firstAnswer<T>(
   throw silence;
 }
 
-function nextTurn(): Promise<undefined> {
-  return new Promise((resolve) => void setImmediate(() => resolve(undefined)));
-}
-
 function silenceOf(path: string, withinMs: number): DaemonUnreachableError {
   return new DaemonUnreachableError(
-    `the process that listens on ${path} has not answered for ${withinMs / 1000} s`,
+    `the process that listens on ${path} has not answered for ${seconds(withinMs)}`,
     {
       why: 'the daemon is stopped or stuck, or another program listens there',
       fix: `end it (the pid of a daemon is in ${path}.lock), then start one with 'toolherd up'`,

@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import type { Environment } from '../../shared/environment.js';
 import { type ErrorDetails, isCode, ToolherdError } from '../../shared/errors.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 
@@ -18,7 +19,7 @@ export class SocketPathError extends ToolherdError {
 export interface SocketPathOptions {
   /** `--socket`. */
   flag?: string | undefined;
-  environment: Readonly<Record<string, string | undefined>>;
+  environment: Environment;
   /** The socket is below it where XDG_RUNTIME_DIR is not set. */
   stateFolder: string;
 }

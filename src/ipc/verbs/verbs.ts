@@ -1,4 +1,4 @@
-import type { Fleet, Order } from '../../fleet/fleet.js';
+import type { Fleet, ListName, Order } from '../../fleet/fleet.js';
 
 /** The methods of `Fleet` that are requests on the socket. `subscribe` and `shutdown` concern the connection itself. */
 export type VerbName = Exclude<keyof Fleet, 'subscribe' | 'shutdown'>;
@@ -43,7 +43,7 @@ const order = (method: Order): VerbOf<'start'> => ({
   field: 'servers',
 });
 
-const list = (method: 'tools' | 'prompts' | 'resources'): VerbOf<'tools'> => ({
+const list = (method: ListName): VerbOf<'tools'> => ({
   method: `fleet/${method}`,
   usesServers: true,
   toParams: (server, refresh) => ({ server, refresh }),

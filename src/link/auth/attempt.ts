@@ -3,6 +3,7 @@ import type { OAuthDiscoveryState, OAuthTokens } from '@modelcontextprotocol/cli
 import type { RemoteSpec } from '../../config/fields/spec.js';
 import { AuthRequiredError, MCPTimeoutError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import { codeOf } from '../../shared/errors.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import { Callback } from './callback.js';
 import type { Challenge } from './challenge.js';
@@ -191,8 +192,8 @@ function cannotAsk(name: string, cause: unknown): AuthRequiredError {
  */
 function oauthFailureText(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
-  if ('code' in error && typeof error.code === 'string')
-    return `the authorization server said: ${word(error.code)}`;
+  const code = codeOf(error);
+  if (code !== undefined) return `the authorization server said: ${word(code)}`;
   if (error.name === 'RegistrationRejectedError' && 'status' in error) {
     return `the authorization server refused to register toolherd (HTTP ${error.status})`;
   }

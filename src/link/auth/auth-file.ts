@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { MCPError } from '../../shared/call-errors.js';
+import { codeOf, isCode } from '../../shared/errors.js';
 import { replaceFile } from '../../shared/files/replace-file.js';
 import { isObject } from '../../shared/json.js';
 import { type AuthRecord, validRecord } from './record.js';
@@ -42,7 +43,7 @@ export class AuthFile {
     try {
       text = readFileSync(this.#path, 'utf8');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return none;
+      if (isCode(error, 'ENOENT')) return none;
       throw this.#fileError('read', error);
     }
     try {
@@ -64,7 +65,7 @@ export class AuthFile {
   }
 
   #fileError(what: 'read' | 'written', error: unknown): MCPError {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const code = codeOf(error) ?? 'unknown error';
     return new MCPError(`${this.#path} cannot be ${what} (${code})`, {
       why: 'tokens are kept there',
       fix: `make it and its folder yours: chmod 600 ${this.#path}`,

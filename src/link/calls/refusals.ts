@@ -11,6 +11,7 @@ import {
 import { messageOf } from '../../shared/errors.js';
 import { isObject } from '../../shared/json.js';
 import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
+import { seconds } from '../../shared/text/seconds.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { Call } from './call.js';
 
@@ -44,8 +45,8 @@ export function timedOut(name: string, call: Call): MCPError {
   const sent = call.wasSent;
   const hard = call.deadline === call.hardDeadline && call.maxTimeoutMs > call.timeoutMs;
   const message = hard
-    ? `${name}: ${call.method} was not done in ${call.maxTimeoutMs / 1000} s, its hard limit`
-    : `${name}: no reply to ${call.method} in ${call.timeoutMs / 1000} s`;
+    ? `${name}: ${call.method} was not done in ${seconds(call.maxTimeoutMs)}, its hard limit`
+    : `${name}: no reply to ${call.method} in ${seconds(call.timeoutMs)}`;
   const why = sent
     ? 'the server was told to cancel it, but it may have run'
     : 'it was still waiting for its turn';

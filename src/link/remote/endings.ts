@@ -7,6 +7,7 @@ import {
   MCPTimeoutError,
   ResultTooLargeError,
 } from '../../shared/call-errors.js';
+import { seconds } from '../../shared/text/seconds.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import { authEnding } from '../auth/errors.js';
 import { endingError } from '../calls/ending-error.js';
@@ -80,7 +81,7 @@ export function closedErrorOf({ name }: RemoteServer, ending: Ending, sent: bool
 }
 
 export function noHandshake(server: RemoteServer, timeoutMs: number): Failed {
-  const message = `${server.name}: ${server.url} gave no initialize reply in ${timeoutMs / 1000} s`;
+  const message = `${server.name}: ${server.url} gave no initialize reply in ${seconds(timeoutMs)}`;
   const fix = `check that the server runs and is reachable, or raise 'timeout' of ${server.name}`;
   return { kind: 'error', cause: 'timeout', message, fix };
 }
@@ -104,9 +105,9 @@ function sentence(server: RemoteServer, failure: Described): string {
     case 'no-reply':
       return `${url} ended the stream of its answer without a reply`;
     case 'silent':
-      return `${url} sent nothing for ${failure.ms / 1000} s, the sse_read_timeout`;
+      return `${url} sent nothing for ${seconds(failure.ms)}, the sse_read_timeout`;
     case 'no-pong':
-      return `${url} did not answer a WebSocket ping in ${failure.ms / 1000} s`;
+      return `${url} did not answer a WebSocket ping in ${seconds(failure.ms)}`;
     case 'closed':
       return `${url} closed the WebSocket with code ${failure.code}${firstWords(failure.reason)}`;
     case 'too-large':

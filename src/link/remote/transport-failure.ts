@@ -42,10 +42,6 @@ export class TransportError extends Error {
   }
 }
 
-export function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-}
-
 /** The failure that an error stands for, where it is one of ours. */
 export function failureIn(error: unknown): TransportFailure | undefined {
   if (error instanceof TransportError) return error.failure;

@@ -2,6 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StdioSpec } from '../../config/fields/spec.js';
 import type { Failed } from '../../machines/restart/ending.js';
+import { codeOf } from '../../shared/errors.js';
+import { seconds } from '../../shared/text/seconds.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { Exit } from './child.js';
 import { shownCommand } from './command-line.js';
@@ -33,7 +35,7 @@ export function notStarted(
   const { name } = spec;
   const [command, cwd] = [redact(spec.command), redact(spec.cwd)];
   const path = searched === undefined ? undefined : redact(searched);
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+  const code = codeOf(error);
   const failed = {
     kind: 'error',
     cause: 'spawn',
@@ -111,7 +113,7 @@ export function exitedUnasked(exit: Exit, about: EndingContext): Failed {
 
 export function noHandshake(about: EndingContext): Failed {
   const { name, startTimeoutMs } = about.spec;
-  const message = `${name}: no initialize reply in ${startTimeoutMs / 1000} s${beforeOf(about)}${commandOf(about)}`;
+  const message = `${name}: no initialize reply in ${seconds(startTimeoutMs)}${beforeOf(about)}${commandOf(about)}`;
   return {
     kind: 'error',
     cause: 'timeout',

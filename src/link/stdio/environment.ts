@@ -1,9 +1,8 @@
 import { delimiter, dirname } from 'node:path';
 import type { StdioSpec } from '../../config/fields/spec.js';
 import { COOKIE_NAME } from '../../processes/process-identity.js';
+import type { Environment } from '../../shared/environment.js';
 import { looksSecret } from '../../shared/secrets/secret-name.js';
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables of the daemon that every child gets. Everything else has to be declared. */
 const PASSED_ON = new Set(['HOME', 'LOGNAME', 'PATH', 'SHELL', 'TERM', 'USER', 'LANG', 'TZ', 'TMPDIR']);

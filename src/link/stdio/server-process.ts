@@ -3,10 +3,11 @@ import { groupAlive, groupRuns, signalGroup } from '../../processes/group.js';
 import { StopSequence, type StopSequenceEnd, type StopStep } from '../../processes/stop-sequence.js';
 import type { ProcessTable } from '../../processes/table.js';
 import type { Clock } from '../../shared/clock.js';
+import type { Environment } from '../../shared/environment.js';
 import { type Child, type Exit, spawnChild } from './child.js';
 import { dockerRunAt, dockerWords, labelledArgs, removeContainers } from './docker.js';
 import { type Encoding, serverEncoding } from './encoding.js';
-import { childEnvironment, type Environment } from './environment.js';
+import { childEnvironment } from './environment.js';
 import { StdinWriter } from './stdin-writer.js';
 
 export interface ProcessDeps {

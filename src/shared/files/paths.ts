@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import type { Environment } from '../environment.js';
 
 /** All files and folders. `$TOOLHERD_HOME` puts them into one folder; otherwise they are in the XDG folders. */
 export interface Paths {
@@ -17,8 +18,6 @@ export interface Paths {
   /** Tokens of remote servers; the only file that holds any. */
   authFile: string;
 }
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 export function findPaths(environment: Environment, userHome: string): Paths {
   const home = environment.TOOLHERD_HOME;

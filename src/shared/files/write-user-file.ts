@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import * as nodeFs from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isCode, messageOf, ToolherdError } from '../errors.js';
+import { codeOf, isCode, messageOf, ToolherdError } from '../errors.js';
 
 /** The file-system calls of an edit; a test passes ones that fail. */
 export type Disk = Pick<
@@ -164,7 +164,7 @@ export function writeFailed(path: string, cause: unknown): ToolherdError {
     EACCES: 'Make the file and its folder writable for you.',
     EPERM: 'Run the command as the owner of the file.',
   };
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const code = codeOf(cause) ?? '';
   return new ToolherdError(`${path} could not be written`, {
     why: `${messageOf(cause)}. The file is as it was.`,
     fix: fixes[code] ?? 'Check the path and run the command again.',

@@ -3,6 +3,11 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] a
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** From which level on a log is written; `silent` writes nothing. */
+export const LOG_THRESHOLDS = [...LOG_LEVELS, 'silent'] as const;
+
+export type LogThreshold = (typeof LOG_THRESHOLDS)[number];
+
 /** The levels of MCP with the level of our logs for each, the least important first. */
 const FROM_MCP = {
   debug: 'debug',
@@ -31,7 +36,7 @@ const TO_MCP = {
   error: 'error',
   fatal: 'critical',
   silent: 'emergency',
-} as const satisfies Readonly<Record<LogLevel | 'silent', McpLevel>>;
+} as const satisfies Readonly<Record<LogThreshold, McpLevel>>;
 
 /** A level that no version of the protocol has counts as info. */
 export function knownMcpLevel(level: unknown): McpLevel {
@@ -42,7 +47,7 @@ export function levelOf(mcpLevel: unknown): ServerLogLevel {
   return FROM_MCP[knownMcpLevel(mcpLevel)];
 }
 
-export function wantedLevel(level: LogLevel | 'silent'): McpLevel {
+export function wantedLevel(level: LogThreshold): McpLevel {
   return TO_MCP[level];
 }
 

@@ -1,4 +1,4 @@
-import { looksLikePassword, looksSecret } from './secret-name.js';
+import { LEAST_SECRET_LENGTH, looksLikePassword, looksSecret } from './secret-name.js';
 
 /** Replaces a secret that was recognised by its form; declared secrets become `[redacted:NAME]`. */
 export const HIDDEN = '[hidden]';
@@ -41,9 +41,6 @@ const PLAIN_WORD =
 const STATE_WORD =
   /^(not|is|are|was|has|must|should|please|missing|required|invalid|expired|unset|undefined|null|none|empty|failed|failure|set|the|no|cannot|could|unable|unauthorized|denied|true|false|\d{1,5}(:\d+)*)[.,;:!?)]*$/i;
 const ERROR_NAME = /(error|exception|warning|failed|failure)$/i;
-
-/** Shorter values occur in too many harmless texts. The redactor of declared values has the same limit. */
-const LEAST_VALUE = 6;
 
 /** `default`, `Browser`. The app passwords of Google are 16 small letters. */
 const SINGLE_WORD = /^[A-Za-z][a-z]{0,14}$/;
@@ -214,7 +211,7 @@ function isOrdinary(value: string): boolean {
 function formsOf(value: string): string[] {
   const bare = value.replace(SCHEME_BEFORE, '');
   return [value, bare, JSON.stringify(bare).slice(1, -1), decoded(bare)].filter(
-    (form) => form.length >= LEAST_VALUE && !form.includes(HIDDEN),
+    (form) => form.length >= LEAST_SECRET_LENGTH && !form.includes(HIDDEN),
   );
 }
 

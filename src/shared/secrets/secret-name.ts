@@ -1,3 +1,6 @@
+/** Shorter values are not removed from texts: they occur in too many harmless ones (`true`, `8080`, `info`). */
+export const LEAST_SECRET_LENGTH = 6;
+
 const SECRET_NAME =
   /token|secret|passw|passphrase|credential|api_?key|private|auth(?!or(?!i[sz]))|bearer|cookie|session|signature|connection_?string|\bkey\b|_key$|(^|_)(pass|passcode|pat|pwd|dsn|creds?|jwt|sig)$|_pw$/i;
 /** Folders that every shell has in its environment. */

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../../shared/errors.js';
 import { pruneFiles } from '../../shared/files/prune-files.js';
 import { replaceFile } from '../../shared/files/replace-file.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
@@ -59,7 +60,7 @@ export class CatalogFiles implements CatalogStore {
         return this.#complain(identity, 'it is larger than any that was written');
       return readFileSync(file, 'utf8');
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      const code = codeOf(error);
       return code === 'ENOENT' ? undefined : this.#complain(identity, `it cannot be opened (${code})`);
     }
   }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { NamedList } from '../../fleet/fleet.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 
@@ -91,7 +92,7 @@ export class PublicNames {
   readonly all: readonly PublicEntry[];
   readonly #byName: ReadonlyMap<string, PublicEntry>;
 
-  constructor(list: 'tools' | 'prompts', servers: readonly Source[]) {
+  constructor(list: NamedList, servers: readonly Source[]) {
     const known = servers.flatMap((server) =>
       (server.catalog.knownLists()[list] ?? []).map((definition) => ({
         server,

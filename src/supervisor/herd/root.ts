@@ -13,10 +13,10 @@
 import {
   type AnyActorLogic,
   type AnyActorRef,
-  assign,
   createActor,
   createMachine,
   emit,
+  enqueueActions,
   type InspectionEvent,
   stopChild,
 } from 'xstate';
@@ -31,28 +31,16 @@ export type RootEvent =
 
 export type RootReport = { type: 'child.broke'; id: string; error: unknown };
 
-interface RootContext {
-  /** Changed in place: a copy of the map for each new child would be quadratic in the number of servers. */
-  readonly children: Map<string, AnyActorRef>;
-}
-
 export const rootMachine = createMachine({
   id: 'herd',
-  types: {} as { context: RootContext; events: RootEvent; emitted: RootReport },
-  context: () => ({ children: new Map() }),
+  types: {} as { events: RootEvent; emitted: RootReport },
   on: {
     keep: {
-      actions: assign(({ context, event, spawn }) => {
-        context.children.set(event.id, spawn(event.logic, { id: event.id, input: event.input }));
-        return {};
+      actions: enqueueActions(({ event: { id, logic, input }, enqueue }) => {
+        enqueue.spawnChild(logic, { id, input });
       }),
     },
-    release: {
-      actions: [
-        stopChild(({ event }) => event.id),
-        ({ context, event }) => void context.children.delete(event.id),
-      ],
-    },
+    release: { actions: stopChild(({ event }) => event.id) },
     'xstate.error.actor.*': {
       actions: emit(({ event }) => ({ type: 'child.broke', id: event.actorId, error: event.error })),
     },
@@ -76,7 +64,7 @@ export function startRoot({ clock, owners, inspect, broke }: RootOptions) {
     keep(key: string, id: string, chart: Chart, logic: AnyActorLogic, input: unknown): AnyActorRef {
       owners.set(id, { key, chart });
       root.send({ type: 'keep', id, logic, input });
-      return root.getSnapshot().context.children.get(id)!;
+      return root.getSnapshot().children[id]!;
     },
     release(id: string): void {
       root.send({ type: 'release', id });

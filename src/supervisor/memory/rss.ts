@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { pidsOfSystem } from '../../processes/group.js';
+import { parseProcStat } from '../../processes/process-identity.js';
 
 /**
  * Memory of whole process groups, by their leaders; null where the system does not tell. A leader that is gone, or
@@ -68,10 +69,7 @@ export class GroupMemory {
 }
 
 function groupOf(pid: number): number | undefined {
-  const text = read(`/proc/${pid}/stat`);
-  // the second field is the program's own choice and may hold spaces and brackets
-  const group = Number(text.slice(text.lastIndexOf(')') + 2).split(' ', 3)[2]);
-  return Number.isInteger(group) ? group : undefined;
+  return parseProcStat(read(`/proc/${pid}/stat`))?.group;
 }
 
 function residentBytes(pid: number): number {

@@ -1,5 +1,6 @@
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../../shared/errors.js';
 import { pruneFiles } from '../../shared/files/prune-files.js';
 import { replaceFile } from '../../shared/files/replace-file.js';
 import { type PinRecord, readRecord, writeRecord } from './record.js';
@@ -42,7 +43,7 @@ export class PinFiles implements PinStore {
       if (statSync(file).size > MOST_BYTES) return { problem: `${file} is larger than any that was written` };
       return { record: readRecord(readFileSync(file, 'utf8')) };
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
+      const code = codeOf(error);
       if (code === 'ENOENT') return {};
       // what the parser says would quote the file
       return { problem: code === undefined ? `${file} makes no sense` : `${file} cannot be read (${code})` };
@@ -64,7 +65,7 @@ export class PinFiles implements PinStore {
       });
       return undefined;
     } catch (error) {
-      return `${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`;
+      return `${file} cannot be written (${codeOf(error) ?? 'unknown error'})`;
     }
   }
 

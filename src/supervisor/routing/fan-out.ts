@@ -2,6 +2,7 @@ import type { CallContext, CallParams, ToolResult } from '../../fleet/fleet.js';
 import { onAbort } from '../../shared/async.js';
 import { CancelledError, type MCPError, MCPTimeoutError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import { seconds } from '../../shared/text/seconds.js';
 
 export interface FanOutOptions {
   /** How many are under way at once; default: all of them. */
@@ -112,7 +113,7 @@ function notBegun({ server }: CallParams, reason: unknown): MCPError {
 }
 
 function tooLate({ server }: CallParams, timeoutMs: number): MCPError {
-  return new MCPTimeoutError(`${server}: its turn did not come in the ${timeoutMs / 1000} s for all calls`, {
+  return new MCPTimeoutError(`${server}: its turn did not come in the ${seconds(timeoutMs)} for all calls`, {
     retryable: true,
     why: 'it was not sent',
     fix: 'raise timeout_ms or concurrency, or make fewer calls at once',

@@ -1,3 +1,4 @@
+import type { NamedList } from '../../fleet/fleet.js';
 import { cancelled } from '../../link/calls/refusals.js';
 import { abortReason, onAbort, withTimeout } from '../../shared/async.js';
 import type { MCPError } from '../../shared/call-errors.js';
@@ -43,7 +44,7 @@ export class NameSearch {
   /** What the search left of the request's time. */
   timeoutMs: number | undefined;
   readonly #view: SearchedView;
-  readonly #list: 'tools' | 'prompts';
+  readonly #list: NamedList;
   readonly #name: string;
   /** Where the caller named no server, names are public names only. */
   readonly #isPublic: boolean;
@@ -53,7 +54,7 @@ export class NameSearch {
 
   constructor(
     view: SearchedView,
-    list: 'tools' | 'prompts',
+    list: NamedList,
     name: string,
     call: { server?: string | undefined; timeoutMs?: number | undefined },
     request: SearchedRequest,

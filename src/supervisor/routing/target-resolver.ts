@@ -1,4 +1,4 @@
-import type { MissingList, RequestParams } from '../../fleet/fleet.js';
+import type { MissingList, NamedList, RequestParams } from '../../fleet/fleet.js';
 import { type MCPError, MCPProtocolError, type RpcErrorObject } from '../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
@@ -102,12 +102,7 @@ export class TargetResolver {
   }
 
   // Branches on promises are written out: closures for the steps took a tenth of a call's time (2026-11-18).
-  #byName(
-    list: 'tools' | 'prompts',
-    name: string,
-    call: HerdCall,
-    request: SearchedRequest,
-  ): Target | Promise<Target> {
+  #byName(list: NamedList, name: string, call: HerdCall, request: SearchedRequest): Target | Promise<Target> {
     const search = new NameSearch(this.#view, list, name, call, request);
     const found = search.run();
     if (found instanceof Promise) return found.then(() => namedTarget(list, name, call, search));
@@ -135,7 +130,7 @@ export class TargetResolver {
   }
 }
 
-function namedTarget(list: 'tools' | 'prompts', name: string, call: HerdCall, search: NameSearch): Target {
+function namedTarget(list: NamedList, name: string, call: HerdCall, search: NameSearch): Target {
   const { server, timeoutMs, ownName } = search;
   const params = ownName === name ? call.params : { ...call.params, name: ownName };
   const refusal = list === 'tools' ? toolRefusalNow(server, ownName) : promptRefusal(server, ownName);

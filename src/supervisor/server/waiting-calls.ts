@@ -4,6 +4,7 @@ import { cancelled } from '../../link/calls/refusals.js';
 import { type MCPError, MCPTimeoutError, OverloadedError } from '../../shared/call-errors.js';
 import type { CallSink } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
+import { seconds } from '../../shared/text/seconds.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 
 /** The same limits as for calls that wait in a session. */
@@ -86,7 +87,7 @@ export class WaitingCalls {
   }
 
   #expire(waiting: WaitingCall): void {
-    const message = `${this.#name}: was not connected within the ${(waiting.request.timeoutMs ?? 0) / 1000} s of this call`;
+    const message = `${this.#name}: was not connected within the ${seconds(waiting.request.timeoutMs ?? 0)} of this call`;
     const details = {
       retryable: true,
       why: 'the call was not sent',

@@ -1,5 +1,6 @@
 import type {
   MissingList,
+  NamedList,
   Patience,
   PromptList,
   ResourceLists,
@@ -15,8 +16,6 @@ import { checkConfigured } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { ViewServers } from './view-servers.js';
 
-type Named = 'tools' | 'prompts';
-
 export interface ViewCatalogOptions {
   servers: ViewServers;
   clock: Clock;
@@ -30,7 +29,7 @@ export class ViewCatalog {
   readonly #options: ViewCatalogOptions;
   readonly #servers: ViewServers;
   /** Computed at the first use after a change: a herd may have thousands of names. */
-  readonly #publicNames = new Map<Named, PublicNames>();
+  readonly #publicNames = new Map<NamedList, PublicNames>();
 
   constructor(options: ViewCatalogOptions) {
     this.#options = options;
@@ -83,7 +82,7 @@ export class ViewCatalog {
   }
 
   /** All entries of a list under their public names. */
-  publicNames(list: Named): PublicNames {
+  publicNames(list: NamedList): PublicNames {
     const publicNames = this.#publicNames.get(list) ?? new PublicNames(list, this.#servers.servers);
     this.#publicNames.set(list, publicNames);
     return publicNames;
@@ -105,7 +104,7 @@ export class ViewCatalog {
     return asked;
   }
 
-  #publicEntries(list: Named, name: string | undefined): PublicEntry[] {
+  #publicEntries(list: NamedList, name: string | undefined): PublicEntry[] {
     return this.publicNames(list).all.filter(({ server }) => name === undefined || server.spec.name === name);
   }
 }

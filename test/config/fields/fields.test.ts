@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { defaultText } from '../../../src/config/fields/defaults.js';
 import { FIELDS } from '../../../src/config/fields/entry-fields.js';
-import type { Transport } from '../../../src/config/fields/spec.js';
+import type { Transport } from '../../../src/config/fields/transports.js';
 import {
   HOME,
   HTTP_DEFAULTS,

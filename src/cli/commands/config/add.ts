@@ -12,7 +12,6 @@ import { type NewEntry, newEntry } from './new-entry.js';
 import { planInsert } from './plan-insert.js';
 
 /** `http` has two longer names. */
-const SHORT_NAMES = [...new Set(Object.values(TRANSPORTS))];
 
 export const command = defineCommand({
   name: 'add',
@@ -41,8 +40,8 @@ If another server of the registry has the same short name, use --name.`,
       type: 'string',
       label: 'T',
       choices: TRANSPORT_NAMES,
-      complete: SHORT_NAMES,
-      about: SHORT_NAMES.join(', '),
+      complete: TRANSPORTS,
+      about: TRANSPORTS.join(', '),
     },
     name: { type: 'string', label: 'N', about: 'another short name for a server of the registry' },
     env: { type: 'string', label: 'K=V', many: true, about: 'a variable for the server' },

@@ -1,6 +1,7 @@
+import { withTimeout } from '../../../shared/async.js';
+import { systemClock } from '../../../shared/clock.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { resultWithin } from '../../core/timeout.js';
 import { openFleet } from '../../daemon/connect.js';
 import { candidates, type FindFleet } from './completion/candidates.js';
 import { SCRIPTS, SHELLS } from './completion/scripts.js';
@@ -51,7 +52,7 @@ async function complete(context: CommandContext, words: readonly string[], at: n
     }
   };
   const found = candidates(words, at, context.loadCommand, findFleet).catch(() => []);
-  const fitting = await resultWithin(PATIENCE_MS, found, []);
+  const fitting = (await withTimeout(PATIENCE_MS, found, systemClock)) ?? [];
   close();
   context.output.json({ words: fitting });
   if (fitting.length > 0) context.output.print(fitting.join('\n'));

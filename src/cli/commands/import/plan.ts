@@ -3,6 +3,7 @@ import { BUILT_IN_COMMANDS } from '../../../config/fields/entry-fields.js';
 import { eachString } from '../../../config/parse/document.js';
 import { parseReferences } from '../../../config/variables/variables.js';
 import { type FoundServer, isOurBridge } from '../../../integrations/index.js';
+import type { Environment } from '../../../shared/environment.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 
 /** A variable that is not set, and where its value is, if that is known. */
@@ -24,7 +25,7 @@ export interface Planned {
 
 interface PlanContext {
   allowedCommands: readonly string[];
-  environment: Readonly<Record<string, string | undefined>>;
+  environment: Environment;
   /** Another name, if only one server is imported. */
   name: string | undefined;
 }
@@ -75,10 +76,7 @@ function isSame(one: Record<string, unknown>, two: Record<string, unknown>): boo
   return isDeepStrictEqual(first, second);
 }
 
-function unsetIn(
-  { entry, secrets, file, path }: FoundServer,
-  environment: Readonly<Record<string, string | undefined>>,
-): Unset[] {
+function unsetIn({ entry, secrets, file, path }: FoundServer, environment: Environment): Unset[] {
   const names = new Set<string>();
   eachString(entry, [], (text) => {
     for (const part of parseReferences(text)) {

@@ -1,6 +1,7 @@
 import type { ConfigProblem, Inspection, JournalEntry, JournalKind } from '../../../fleet/fleet.js';
+import type { Environment } from '../../../shared/environment.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
-import { type Environment, problemLine, withCallerVariables } from '../../core/config-problems.js';
+import { problemLine, withCallerVariables } from '../../core/config-problems.js';
 import { elapsed, elapsedSince } from '../../core/duration.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { entryProblems, isInTrouble, listNotesOf, ownerOf, pinNoteOf } from './status-table.js';

@@ -1,3 +1,4 @@
+import type { Order } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type Command, defineCommand } from '../../core/command.js';
 import { paintStates } from '../../ui/colors.js';
@@ -22,8 +23,6 @@ const NOT_ENABLED: Readonly<Record<string, string>> = {
   disabled: 'is disabled in its config',
   not_allowed: 'is not allowed to run any more',
 };
-
-type Order = 'start' | 'stop' | 'restart' | 'reset';
 
 function lifecycleCommand(
   name: Order,

@@ -1,7 +1,8 @@
 import type { ConfigProblem, ServerStatus } from '../../../fleet/fleet.js';
 import { isFailing, missingLists } from '../../../fleet/missing-lists.js';
+import type { Environment } from '../../../shared/environment.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
-import { type Environment, misconfiguredLine } from '../../core/config-problems.js';
+import { misconfiguredLine } from '../../core/config-problems.js';
 import { elapsedSince } from '../../core/duration.js';
 import { bytes, table } from '../../ui/table.js';
 import { quoted, singleLine, widthOf } from '../../ui/text.js';

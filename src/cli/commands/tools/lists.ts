@@ -1,4 +1,11 @@
-import type { Fleet, MissingList, PromptEntry, ResourceEntry, TemplateEntry } from '../../../fleet/fleet.js';
+import type {
+  Fleet,
+  ListName,
+  MissingList,
+  PromptEntry,
+  ResourceEntry,
+  TemplateEntry,
+} from '../../../fleet/fleet.js';
 import { type Command, defineCommand } from '../../core/command.js';
 import { table } from '../../ui/table.js';
 import { firstLine, singleLine } from '../../ui/text.js';
@@ -25,7 +32,7 @@ const REFRESH = { type: 'boolean', about: 'ask the servers again, and start them
 const SCHEMA = { type: 'boolean', about: 'with the JSON Schema of the arguments' } as const;
 
 interface ListDeclaration<Answer, Entry> {
-  name: 'tools' | 'prompts' | 'resources';
+  name: ListName;
   summary: string;
   /** Facts about this list alone. */
   details: string;

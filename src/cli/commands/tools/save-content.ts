@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ToolResult } from '../../../fleet/fleet.js';
+import { isCode } from '../../../shared/errors.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
 
@@ -64,7 +65,7 @@ function write(folder: string, stem: string, end: string, bytes: Buffer): string
       writeFileSync(file, bytes, { flag: 'wx', mode: 0o600 });
       return file;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
+      if (isCode(error, 'EEXIST')) continue;
       throw new UsageError(
         `cannot write ${file}: ${(error as Error).message}`,
         'name another folder with --out',

@@ -1,4 +1,6 @@
 import type { AuthorizeReport, Fleet } from '../../../fleet/fleet.js';
+import { withTimeout } from '../../../shared/async.js';
+import { systemClock } from '../../../shared/clock.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
@@ -6,7 +8,6 @@ import { formatDuration } from '../../core/duration.js';
 import { readInput } from '../../core/read-input.js';
 import { printError } from '../../core/report-error.js';
 import { startProgram } from '../../core/run-program.js';
-import { resultWithin } from '../../core/timeout.js';
 
 export const command = defineCommand({
   name: 'auth',
@@ -100,7 +101,7 @@ async function untilDone(
 ): Promise<AuthorizeReport | undefined> {
   const done = fleet.authorize({ server, wait: true });
   if (timeout === undefined) return done;
-  const report = await resultWithin(timeout, done, undefined);
+  const report = await withTimeout(timeout, done, systemClock);
   if (report === undefined) {
     const fix = `run "toolherd auth ${shellWord(server)}" again: it goes on with the same address`;
     const type = 'MCPTimeoutError';

@@ -1,6 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CallContext, McpResult, OnRequest } from '../../../fleet/fleet.js';
-import { onAbort } from '../../../shared/async.js';
+import { nextTurn, onAbort } from '../../../shared/async.js';
 import { CODE } from '../../../shared/mcp/rpc-codes.js';
 import { RpcError } from '../../jsonrpc/rpc-error.js';
 import { answersAnything, type ClientCapabilities, checkOffered } from '../client-questions.js';

@@ -2,9 +2,10 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { sleep } from '../../../shared/async.js';
 import { MCPTimeoutError } from '../../../shared/call-errors.js';
-import type { Clock } from '../../../shared/clock.js';
+import { type Clock, LONGEST_TIMER_MS } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
 import type { McpLevel } from '../../../shared/mcp/log-levels.js';
+import { seconds } from '../../../shared/text/seconds.js';
 import type { Opened } from '../../link.js';
 import { CONFIG_KEY, gone, type ProtocolDriver, type ProtocolDriverPorts } from '../protocol-driver.js';
 import { clientCapabilities, type RequestPorts } from '../server-requests.js';
@@ -20,7 +21,7 @@ export interface DriverOptions extends ProtocolDriverPorts {
 }
 
 /** The SDK has its own timeouts. Ours decide, so those must never fire. */
-const NEVER_MS = 2 ** 31 - 1;
+const NEVER_MS = LONGEST_TIMER_MS;
 const ROOTS_PING_MS = 1000;
 const ROOTS_MOMENT_MS = 100;
 
@@ -85,7 +86,7 @@ export class Mcp2025Driver implements ProtocolDriver {
     } catch {
       if (this.#closed) throw gone(name);
       if (silent.signal.aborted)
-        throw new MCPTimeoutError(`${name}: no answer to ping in ${timeoutMs / 1000} s`);
+        throw new MCPTimeoutError(`${name}: no answer to ping in ${seconds(timeoutMs)}`);
       // an error is an answer too: the server does not know ping, but lives
     } finally {
       clock.clearTimeout(timer);

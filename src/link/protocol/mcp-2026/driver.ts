@@ -11,6 +11,7 @@ import {
   SERVER_INFO_KEY,
 } from '../../../shared/mcp/mcp-names.js';
 import { CODE, MCP_CODE } from '../../../shared/mcp/rpc-codes.js';
+import { seconds } from '../../../shared/text/seconds.js';
 import type { Envelope } from '../../calls/session.js';
 import type { Opened, Unwatch } from '../../link.js';
 import { CONFIG_KEY, gone, type ProtocolDriver, type ProtocolDriverPorts } from '../protocol-driver.js';
@@ -101,7 +102,7 @@ export class Mcp2026Driver implements ProtocolDriver {
     const silent = () =>
       this.#requests.lose(
         id,
-        new MCPTimeoutError(`${name}: no answer to server/discover in ${timeoutMs / 1000} s`),
+        new MCPTimeoutError(`${name}: no answer to server/discover in ${seconds(timeoutMs)}`),
       );
     const timer = clock.setTimeout(silent, timeoutMs);
     try {

@@ -2,6 +2,7 @@ import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../../../share
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
 import { RESOURCE_UPDATED } from '../../../shared/mcp/mcp-names.js';
+import { seconds } from '../../../shared/text/seconds.js';
 import type { Unwatch } from '../../link.js';
 import { gone } from '../protocol-driver.js';
 import { ListenRequest, type ListenRequestPorts } from './listen-request.js';
@@ -99,7 +100,7 @@ export class ListenRequests {
 }
 
 function tooLate(name: string): MCPError {
-  return new MCPTimeoutError(`${name}: no answer to subscriptions/listen in ${ACKNOWLEDGE_MS / 1000} s`);
+  return new MCPTimeoutError(`${name}: no answer to subscriptions/listen in ${seconds(ACKNOWLEDGE_MS)}`);
 }
 
 function silent(name: string, uri: string): MCPError {

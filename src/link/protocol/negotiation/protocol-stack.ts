@@ -1,6 +1,6 @@
 import type { ServerSpec } from '../../../config/fields/spec.js';
 import type { Clock } from '../../../shared/clock.js';
-import { messageOf } from '../../../shared/errors.js';
+import { isCode, messageOf } from '../../../shared/errors.js';
 import type { JsonObject } from '../../../shared/json.js';
 import type { McpLevel } from '../../../shared/mcp/log-levels.js';
 import type { Call } from '../../calls/call.js';
@@ -103,7 +103,7 @@ const FILES_MOVED =
 
 export function handshakeFailureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'MODULE_NOT_FOUND') return FILES_MOVED;
+  if (isCode(error, 'MODULE_NOT_FOUND')) return FILES_MOVED;
   // an error of the SDK's schemas is a page of JSON
   return 'issues' in error ? 'the reply to initialize has the wrong shape' : error.message;
 }

@@ -1,3 +1,4 @@
+import type { Environment } from '../../../../shared/environment.js';
 import type { Argv } from '../../../core/run-program.js';
 
 /** A file that makes the system keep the daemon running, and the commands that install it. */
@@ -43,9 +44,7 @@ const KEPT = [
 ];
 
 /** The variables that a service needs to find the same programs and folders as the shell. */
-export function keptEnvironment(
-  environment: Readonly<Record<string, string | undefined>>,
-): Record<string, string> {
+export function keptEnvironment(environment: Environment): Record<string, string> {
   return Object.fromEntries(
     KEPT.flatMap((name): [string, string][] => {
       const value = environment[name];

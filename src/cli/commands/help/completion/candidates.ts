@@ -1,4 +1,4 @@
-import type { Fleet, ServerStatus } from '../../../../fleet/fleet.js';
+import type { Fleet, NamedList, ServerStatus } from '../../../../fleet/fleet.js';
 import {
   type ArgumentDeclaration,
   type Command,
@@ -160,11 +160,7 @@ async function ownServers(fleet: Fleet): Promise<ServerStatus[]> {
 }
 
 /** First the servers, then the entries of one. A server whose list is not known is not started for it. */
-async function offered(
-  kind: 'tools' | 'prompts',
-  current: string,
-  fleet: Fleet | undefined,
-): Promise<string[]> {
+async function offered(kind: NamedList, current: string, fleet: Fleet | undefined): Promise<string[]> {
   if (fleet === undefined) return [];
   const servers = await ownServers(fleet);
   const known = servers.filter((server) => server[kind] > 0);

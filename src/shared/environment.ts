@@ -1,0 +1,2 @@
+/** Environment variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
