@@ -165,7 +165,7 @@ export class Replica {
       nextRetryAt,
       lastError: this.#lastError,
       failedAt: this.#failedAt,
-      inFlight: link?.session.inFlight ?? 0,
+      inFlight: link?.session.callsInFlight ?? 0,
       opened: this.isUp ? this.#gated.opened : undefined,
     };
   }

@@ -99,7 +99,7 @@ export class TransientProcess {
   }
 
   get inFlight(): number {
-    return this.#gated.link?.session.inFlight ?? 0;
+    return this.#gated.link?.session.callsInFlight ?? 0;
   }
 
   get state(): string {

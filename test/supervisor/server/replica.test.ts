@@ -418,6 +418,15 @@ describe('the status of a replica', () => {
     expect([replica.snapshot().opened, replica.snapshot().pids]).toEqual([undefined, [link.pid + 1]]);
   });
 
+  test("does not count toolherd's own requests, pings and list readings, as calls in flight", async () => {
+    const { replica, call, up } = createReplica();
+    const link = await up();
+    link.session.send({ method: 'ping', isOwn: true }, { settle: () => undefined });
+    expect(replica.snapshot().inFlight).toBe(0);
+    call();
+    expect(replica.snapshot().inFlight).toBe(1);
+  });
+
   test('has the last error with its time, and how the last stop ended', async () => {
     const { world, replica, up } = createReplica({ restart: 'never' });
     const link = await up();
