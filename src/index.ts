@@ -6,8 +6,8 @@ export * from './client.js';
 export type * from './config/fields/spec.js';
 export { type Loaded, type LoadOptions, loadConfig } from './config/load.js';
 export { ConfigError, formatProblem, MCPConfigError, type Problem } from './config/parse/problem.js';
-export { Redactor } from './config/variables/redactor.js';
 export type { OpenOptions } from './library/open-fleet.js';
+export { Redactor } from './shared/secrets/redactor.js';
 export { VERSION } from './shared/version.js';
 
 /** Runs the herd in this process. What that takes is loaded now: who only connects need not. */

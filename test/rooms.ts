@@ -27,7 +27,7 @@ export const ROOMS: readonly Room[] = [
     inside: [
       ['.', ''],
       ['text', 'shell words, durations, control characters, near-miss suggestions, order of versions'],
-      ['secrets', 'names and forms of secrets, and their removal from texts'],
+      ['secrets', 'names and forms of secrets; the redactor removes them from logs, errors and status'],
       ['files', 'paths of all files and folders; atomic writes; removal of old files'],
       ['mcp', 'names, headers, error codes and log levels of MCP and JSON-RPC'],
       ['framing', 'bytes to lines; `RawJson`, a value that is passed on as its bytes'],
@@ -63,7 +63,7 @@ export const ROOMS: readonly Room[] = [
     inside: [
       ['parse', 'text to a document with positions; limits on its size and depth; problems'],
       ['fields', 'fields, shapes and settings of both files; the resolved spec'],
-      ['variables', '`${VAR}`, env files, the redactor'],
+      ['variables', '`${VAR}`, env files'],
       [
         'packages',
         'packages of the registry and of plugins: the command that runs them, the variables that they declare',
@@ -90,6 +90,7 @@ export const ROOMS: readonly Room[] = [
       ['calls/raw', 'large replies as bytes: checked while they arrive, never parsed'],
       ['calls', 'the session: calls in flight, their ids, timeouts, limits, replies, cancellation'],
       ['auth', 'OAuth: tokens, renewal, the browser callback'],
+      ['failures', 'what a crash, a failed start or a lost connection tells the caller'],
       ['protocol', 'what both eras of MCP share: lists, requests of servers, the driver interface'],
       ['protocol/mcp-2025', 'MCP up to 2025-11-25'],
       ['protocol/mcp-2026', 'MCP from 2026-07-28'],

@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import type { Environment } from '../shared/environment.js';
+import { Redactor } from '../shared/secrets/redactor.js';
 import { readAgentFile, readConfigFile } from './config-file.js';
 import { readEntry } from './entry/entry.js';
 import { type LaunchCommand, launchCommand } from './entry/launch-command.js';
@@ -14,7 +15,6 @@ import { FileReadError, readSmallFile } from './parse/read-file.js';
 import type { PlannedEntry } from './trust/trust.js';
 import { isUserOwnedFile } from './trust/trusted-path.js';
 import type { LoadEnvironment, Reader } from './variables/expander.js';
-import { Redactor } from './variables/redactor.js';
 import type { VariableUse } from './variables/variables.js';
 
 export interface LoadOptions {

@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../config/fields/spec.js';
-import { Redactor } from '../config/variables/redactor.js';
+import { Redactor } from '../shared/secrets/redactor.js';
 
 /** Takes secrets out of texts: of logs, errors, status and messages of servers. */
 export class Secrets {

@@ -11,7 +11,7 @@ import { loadConfig } from '../../src/config/load.js';
 import { parseYaml } from '../../src/config/parse/parse-yaml.js';
 import { ConfigError, type Problem } from '../../src/config/parse/problem.js';
 import { TrustRequiredError } from '../../src/config/trust/trust.js';
-import { Redactor } from '../../src/config/variables/redactor.js';
+import { Redactor } from '../../src/shared/secrets/redactor.js';
 import { CONTRACT, DATA_MODEL, PLUGIN_MANIFEST, SECTIONS, VARIABLES } from './examples.js';
 import { Dice, mutate } from './mutations.js';
 

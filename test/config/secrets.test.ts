@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/parse/problem.js';
-import { Redactor } from '../../src/config/variables/redactor.js';
+import { Redactor } from '../../src/shared/secrets/redactor.js';
 import {
   loadAgent,
   loadHerd,

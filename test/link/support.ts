@@ -1,12 +1,12 @@
 import { onTestFinished } from 'vitest';
 import type { StdioSpec } from '../../src/config/fields/spec.js';
-import { Redactor } from '../../src/config/variables/redactor.js';
 import type { Link, LinkEvents, LinkLog, Opened } from '../../src/link/link.js';
 import { openStdio, type StdioDeps } from '../../src/link/stdio/link.js';
 import type { Ending } from '../../src/machines/restart/ending.js';
 import { procStat } from '../../src/processes/process-identity.js';
 import { ProcessTable } from '../../src/processes/table.js';
 import { systemClock } from '../../src/shared/clock.js';
+import { Redactor } from '../../src/shared/secrets/redactor.js';
 
 /** An open link, and everything it has reported. */
 export interface RecordedLink {

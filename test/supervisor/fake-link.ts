@@ -1,7 +1,7 @@
 /** A link without a process: it does what its test makes it do, and keeps account of what it was given. */
 import type { StdioSpec } from '../../src/config/fields/spec.js';
-import { endingError } from '../../src/link/calls/ending-error.js';
 import { Session } from '../../src/link/calls/session.js';
+import { endingError } from '../../src/link/failures/ending-error.js';
 import type { Link, LinkEvents, Opened, Unwatch } from '../../src/link/link.js';
 import { type ListMethod, listAll } from '../../src/link/protocol/list.js';
 import type { Ending, Failed } from '../../src/machines/restart/ending.js';

@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Redactor } from '../../shared/secrets/redactor.js';
 import { looksSecret } from '../../shared/secrets/secret-name.js';
 import { toMs, valueOr } from '../fields/defaults.js';
 import { EXPANDED_FIELDS, FIELDS } from '../fields/entry-fields.js';
@@ -9,7 +10,6 @@ import { urlProblem } from '../fields/url-rule.js';
 import { type DataMap, isMap } from '../parse/document.js';
 import type { ConfigError, Path } from '../parse/problem.js';
 import { Expander, type LoadEnvironment } from '../variables/expander.js';
-import type { Redactor } from '../variables/redactor.js';
 import { withEnvironmentNames } from './docker-arguments.js';
 import { BAD_HEADER_VALUE, isHeaderValue } from './entry-rules.js';
 import { buildEnvironment, type DeclaredEnvironment } from './environment.js';

@@ -1,9 +1,9 @@
 import type { Environment } from '../../shared/environment.js';
+import type { Redactor } from '../../shared/secrets/redactor.js';
 import { looksSecret } from '../../shared/secrets/secret-name.js';
 import type { ParsedEntry, Report } from '../fields/parsed-entry.js';
 import { type Data, isMap } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
-import type { Redactor } from './redactor.js';
 import { expand, type VariableSource, type VariableUse } from './variables.js';
 
 /** What the loader needs from outside. No module in src/config reads process.env. */

@@ -5,10 +5,10 @@ import type { Clock } from '../../shared/clock.js';
 import { codeOf } from '../../shared/errors.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import { WITHOUT_BODY } from '../auth/oauth-fetch.js';
+import { TransportError, type TransportFailure } from '../failures/transport-failure.js';
 import { EventGuard } from './event-guard.js';
 import { type RefusalHeaders, refusalHeaders } from './refusal-headers.js';
 import { SilenceWatch } from './silence-watch.js';
-import { TransportError, type TransportFailure } from './transport-failure.js';
 
 /** Passes a request's id to the fetch that sends it; removed there, so no server sees it. */
 export const REQUEST_ID = 'x-toolherd-request-id';

@@ -1,7 +1,7 @@
 import { InsufficientScopeError, SdkError, SdkHttpError } from '@modelcontextprotocol/client';
 import { isObject, type JsonObject } from '../../shared/json.js';
+import { failureIn, type TransportFailure } from '../failures/transport-failure.js';
 import { refusalReason } from './library-messages.js';
-import { failureIn, type TransportFailure } from './transport-failure.js';
 
 /** The failure behind an error of the SDK's transport. `hasSession`: the server gave us one, and may have dropped it. */
 export function httpFailure(error: unknown, hasSession: boolean): TransportFailure {

@@ -6,6 +6,7 @@ import { isObject, type JsonObject, metaOf } from '../../shared/json.js';
 import { PROTOCOL_VERSION_KEY } from '../../shared/mcp/mcp-names.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
 import { replyIds } from '../calls/reply-source.js';
+import { endsLink, type TransportFailure } from '../failures/transport-failure.js';
 import { type Exchange, Exchanges, REQUEST_ID } from './http-exchange.js';
 import { briefly, httpFailure, replyIn } from './http-failure.js';
 import { gaveUpStream } from './library-messages.js';
@@ -14,7 +15,6 @@ import { withHeaders } from './refusal-headers.js';
 import { GOODBYE_MS, type RemoteTransport, type TransportPorts } from './remote-transport.js';
 import { RESUMING, StreamRecovery } from './stream-recovery.js';
 import { ToolHeaders } from './tool-headers.js';
-import { endsLink, type TransportFailure } from './transport-failure.js';
 
 /** A stream that stays open after the reply is closed after this time. */
 const LINGER_MS = 1000;

@@ -5,10 +5,6 @@ import type { OversizedLine } from '../../shared/framing/framer.js';
 import { MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Message } from '../calls/message.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
-import type { Link, LinkEvents } from '../link.js';
-import { BaseLink } from '../protocol/negotiation/base-link.js';
-import { handshakeFailureText, type ProtocolDeps } from '../protocol/negotiation/protocol-stack.js';
-import { createTransport } from './create-transport.js';
 import {
   badHandshake,
   callErrorOf,
@@ -17,9 +13,13 @@ import {
   noHandshake,
   type RemoteServer,
   shownUrl,
-} from './endings.js';
+} from '../failures/remote-endings.js';
+import { cleaned, endsLink, TransportError, type TransportFailure } from '../failures/transport-failure.js';
+import type { Link, LinkEvents } from '../link.js';
+import { BaseLink } from '../protocol/negotiation/base-link.js';
+import { handshakeFailureText, type ProtocolDeps } from '../protocol/negotiation/protocol-stack.js';
+import { createTransport } from './create-transport.js';
 import type { RemoteTransport, TransportPorts } from './remote-transport.js';
-import { cleaned, endsLink, TransportError, type TransportFailure } from './transport-failure.js';
 
 export interface RemoteDeps extends ProtocolDeps {
   /** Adds the server's authorisation to the fetch that sends every request. */

@@ -1,5 +1,5 @@
+import type { TransportFailure } from '../failures/transport-failure.js';
 import type { RefusalHeaders } from './refusal-headers.js';
-import type { TransportFailure } from './transport-failure.js';
 
 /** A request over streamable HTTP that has no reply yet. */
 export interface PendingRequest {

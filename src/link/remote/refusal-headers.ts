@@ -1,6 +1,6 @@
 import { parseRetryAfter } from '../../shared/retry-after.js';
 import { asksForToken } from '../auth/challenge.js';
-import type { TransportFailure } from './transport-failure.js';
+import type { TransportFailure } from '../failures/transport-failure.js';
 
 /** What the headers of a refusal say about the next try. */
 export interface RefusalHeaders {

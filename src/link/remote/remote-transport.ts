@@ -1,7 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import type { Clock } from '../../shared/clock.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
-import type { TransportFailure } from './transport-failure.js';
+import type { TransportFailure } from '../failures/transport-failure.js';
 
 /**
  * The events of a transport. `broke` or `goodbye` once at most; none after either of them, nor after `close`.

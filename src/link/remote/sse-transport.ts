@@ -7,12 +7,12 @@ import {
 import type { SseSpec } from '../../config/fields/spec.js';
 import { messageOf } from '../../shared/errors.js';
 import type { JsonObject } from '../../shared/json.js';
+import { endsLink, failureIn, TransportError, type TransportFailure } from '../failures/transport-failure.js';
 import { type Exchange, Exchanges } from './http-exchange.js';
 import { refusedPost, unfollowedRedirect } from './library-messages.js';
 import { refusalHeaders } from './refusal-headers.js';
 import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 import { SilenceWatch } from './silence-watch.js';
-import { endsLink, failureIn, TransportError, type TransportFailure } from './transport-failure.js';
 
 /**
  * The older transport: one stream of events for all messages of the server, and a POST for each message to it. The stream

@@ -2,11 +2,11 @@ import { WebSocket } from 'ws';
 import type { WebsocketSpec } from '../../config/fields/spec.js';
 import { codeOf } from '../../shared/errors.js';
 import { EDGE_BYTES } from '../../shared/framing/framer.js';
+import { TransportError, type TransportFailure } from '../failures/transport-failure.js';
 import { Heartbeat } from './heartbeat.js';
 import { hasNoSubprotocol } from './library-messages.js';
 import { refusalHeaders } from './refusal-headers.js';
 import { GOODBYE_MS, type RemoteTransport, type TransportPorts } from './remote-transport.js';
-import { TransportError, type TransportFailure } from './transport-failure.js';
 
 const SUBPROTOCOL = 'mcp';
 /** The most that is queued for a server that does not read; a single message may exceed it. */

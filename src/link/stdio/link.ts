@@ -4,12 +4,9 @@ import type { StopStep } from '../../processes/stop-sequence.js';
 import { bufferPool } from '../../shared/framing/buffer-pool.js';
 import { detachBuffer } from '../../shared/framing/detach-buffer.js';
 import { Framer, type FramerEvents } from '../../shared/framing/framer.js';
-import { endingError } from '../calls/ending-error.js';
-import type { Link, LinkEvents, LinkLog } from '../link.js';
-import { BaseLink } from '../protocol/negotiation/base-link.js';
-import { handshakeFailureText, type ProtocolDeps } from '../protocol/negotiation/protocol-stack.js';
-import type { Exit } from './child.js';
-import { redactingArguments } from './command-line.js';
+import { endingError } from '../failures/ending-error.js';
+import { failureLines } from '../failures/failure-lines.js';
+import { blamesProbe, knownCause } from '../failures/known-causes.js';
 import {
   badHandshake,
   type EndingContext,
@@ -19,9 +16,12 @@ import {
   noHandshake,
   notGone,
   notStarted,
-} from './endings.js';
-import { failureLines } from './failure-lines.js';
-import { blamesProbe, knownCause } from './known-causes.js';
+} from '../failures/process-endings.js';
+import { redactingArguments } from '../failures/shown-command.js';
+import type { Link, LinkEvents, LinkLog } from '../link.js';
+import { BaseLink } from '../protocol/negotiation/base-link.js';
+import { handshakeFailureText, type ProtocolDeps } from '../protocol/negotiation/protocol-stack.js';
+import type { Exit } from './child.js';
 import { type LastOutput, ServerOutput } from './server-output.js';
 import { type ProcessDeps, type ProcessEnd, ServerProcess } from './server-process.js';
 

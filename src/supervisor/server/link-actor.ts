@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
-import { endingError } from '../../link/calls/ending-error.js';
+import { endingError } from '../../link/failures/ending-error.js';
 import type { Link, LinkEvents, Opened } from '../../link/link.js';
 import type { LinkInput, LinkOrder, LinkReport } from '../../machines/link-protocol.js';
 import { type Ending, failed } from '../../machines/restart/ending.js';

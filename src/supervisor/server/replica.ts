@@ -1,5 +1,5 @@
 import { type ActorRefFrom, type SnapshotFrom, waitFor } from 'xstate';
-import { endingError } from '../../link/calls/ending-error.js';
+import { endingError } from '../../link/failures/ending-error.js';
 import type { Link } from '../../link/link.js';
 import type { KeeperMachine } from '../../machines/keeper.js';
 import type { IncarnationReport, KeeperOrder } from '../../machines/keeper-context.js';

@@ -1,7 +1,7 @@
 import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/fields/spec.js';
 import type { CallHandle, CallRequest } from '../../link/calls/call.js';
-import { endingError } from '../../link/calls/ending-error.js';
+import { endingError } from '../../link/failures/ending-error.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import { bug, type Ending } from '../../machines/restart/ending.js';
 import { serverState } from '../../machines/state-name.js';

@@ -1,6 +1,6 @@
 import type { HttpSpec, RemoteSpec } from '../../../src/config/fields/spec.js';
-import { Redactor } from '../../../src/config/variables/redactor.js';
 import { openRemote, type RemoteDeps } from '../../../src/link/remote/link.js';
+import { Redactor } from '../../../src/shared/secrets/redactor.js';
 import type { Remote } from '../../support/remote-servers.js';
 import { specOf } from '../spec.js';
 import { type RecordedLink, recordLink } from '../support.js';

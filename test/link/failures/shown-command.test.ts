@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { redactingArguments, shownCommand } from '../../../src/link/stdio/command-line.js';
+import { redactingArguments, shownCommand } from '../../../src/link/failures/shown-command.js';
 import { fastestOf } from '../../support/fastest-of.js';
 
 const shown = (...[command = '', ...args]: string[]) => shownCommand({ command, args }, (text) => text);

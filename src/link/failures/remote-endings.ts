@@ -10,7 +10,7 @@ import {
 import { seconds } from '../../shared/text/seconds.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import { authEnding } from '../auth/errors.js';
-import { endingError } from '../calls/ending-error.js';
+import { endingError } from './ending-error.js';
 import { type TransportFailure, wasRefused } from './transport-failure.js';
 
 /** Error codes of a failed TLS connection. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { failureOf, shownUrl } from '../../../src/link/remote/endings.js';
+import { failureOf, shownUrl } from '../../../src/link/failures/remote-endings.js';
 import type { Failed } from '../../../src/machines/restart/ending.js';
 import { NOISE_MS } from '../../support/noise.js';
 import { freePort, type Remote } from '../../support/remote-servers.js';
-import { open, remoteSpec, timed } from './support.js';
-import { type Answer, deafServer, tinyHttp } from './tiny-server.js';
+import { open, remoteSpec, timed } from '../remote/support.js';
+import { type Answer, deafServer, tinyHttp } from '../remote/tiny-server.js';
 
 const place = { name: 'far', url: 'https://example.com/mcp' };
 

@@ -5,10 +5,10 @@ import type { Failed } from '../../machines/restart/ending.js';
 import { codeOf } from '../../shared/errors.js';
 import { seconds } from '../../shared/text/seconds.js';
 import { shellWord } from '../../shared/text/shell-word.js';
-import type { Exit } from './child.js';
-import { shownCommand } from './command-line.js';
+import type { Exit } from '../stdio/child.js';
 import type { FailureLines } from './failure-lines.js';
 import { type KnownCause, notInPath } from './known-causes.js';
+import { shownCommand } from './shown-command.js';
 
 /** Errors that a second try cannot change. */
 const PERMANENT = new Set([

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { tokenRefused } from '../../src/link/auth/errors.js';
-import { unavailable } from '../../src/link/calls/refusals.js';
-import { badHandshake, failureOf } from '../../src/link/remote/endings.js';
+import { tokenRefused } from '../../../src/link/auth/errors.js';
+import { unavailable } from '../../../src/link/calls/refusals.js';
+import { badHandshake, failureOf } from '../../../src/link/failures/remote-endings.js';
 
 const name = 'a b; reboot';
 const server = { name, url: 'https://example.com/mcp' };

@@ -1,6 +1,6 @@
 import { AuthRequiredError, MCPConnectionError } from '../../shared/call-errors.js';
 import { ScopeRequiredError } from '../auth/errors.js';
-import type { RefusalHeaders } from './refusal-headers.js';
+import type { RefusalHeaders } from '../remote/refusal-headers.js';
 
 /**
  * What can go wrong between toolherd and a remote server, as data; `endings.ts` has the sentences.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { failureLines } from '../../../src/link/stdio/failure-lines.js';
-import { knownCause } from '../../../src/link/stdio/known-causes.js';
+import { failureLines } from '../../../src/link/failures/failure-lines.js';
+import { knownCause } from '../../../src/link/failures/known-causes.js';
 
 const origin = { scope: 'global', file: '/c.yaml', line: 1, column: 1 } as const;
 const about = { name: 'it', env: { GIVEN_KEY: 'x' }, origin };

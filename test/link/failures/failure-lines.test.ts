@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureLines } from '../../../src/link/stdio/failure-lines.js';
+import { failureLines } from '../../../src/link/failures/failure-lines.js';
 import { fastestOf } from '../../support/fastest-of.js';
 import { NOISE_MS } from '../../support/noise.js';
 

@@ -1,4 +1,4 @@
-import { LEAST_SECRET_LENGTH } from '../../shared/secrets/secret-name.js';
+import { LEAST_SECRET_LENGTH } from './secret-name.js';
 
 /**
  * Replaces every secret value in texts for people: logs, errors, status, inspect. One redactor serves a whole herd. A
