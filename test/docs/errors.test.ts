@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { CallParams, ToolResult, WireError } from '../../src/fleet/fleet.js';
@@ -197,13 +198,18 @@ function entries({ closed, wrong, locked }: Ports): Entry[] {
   ];
 }
 
-/** A port without a listener. */
+/** A port without a listener. An open connection has it, so that no other test can listen there meanwhile. */
 async function closedPort(): Promise<number> {
   const listener = createServer();
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   const { port } = listener.address() as { port: number };
-  await new Promise((resolve) => listener.close(resolve));
-  return port;
+  const client = connect(port, '127.0.0.1');
+  await once(client, 'connect');
+  onTestFinished(() => {
+    client.destroy();
+    listener.close();
+  });
+  return client.localPort!;
 }
 
 /** A port at which a web server listens that gives every request this status. */
