@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../src/shared/version.js';
@@ -12,7 +13,11 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
 /** What is exported, and what is wrong where it is marked: a type that is lost would let that pass. */
 const SCRIPT = `
 import { connect, openFleet, type FleetHandle, type StateEvent, type TextResult, type ServerSpec } from 'toolherd';
-import { connect as light } from 'toolherd/client';
+import { connect as light, MCPTimeoutError, toError } from 'toolherd/client';
+import { MCPConnectionError, MCPProtocolError, MCPToolNotFoundError } from 'toolherd';
+const late: MCPConnectionError = new MCPTimeoutError('late', { sent: true });
+console.log(late.type, late.why, late.fix, late.retryable, late.sent, late.code, late.data);
+console.log(toError({ type: 't', message: 'm', retryable: false, sent: false }) instanceof MCPProtocolError);
 const both: (() => Promise<FleetHandle>)[] = [() => openFleet({ agent: 'a' }), () => connect({ socket: 's' }), light];
 for (const open of both) {
   const fleet = await open();
@@ -21,7 +26,7 @@ for (const open of both) {
   const all: TextResult[] = await fleet.broadcast('t', {}, { servers: ['*'] });
   const off: () => void = fleet.on('state', (event: StateEvent) => event.detail);
   fleet.on('call', ({ duration_ms }) => duration_ms.toFixed());
-  await fleet.server('s').connect();
+  await fleet.server('s').connect().catch((error) => error instanceof MCPToolNotFoundError && error.code);
   // @ts-expect-error: a server has a name
   await fleet.call(1, 't');
   // @ts-expect-error: there is no such topic
@@ -61,6 +66,27 @@ describe('the package', () => {
     expect(execFileSync(tsc, [...options, ...types, 'script.mts'], { cwd: folder, encoding: 'utf8' })).toBe(
       '',
     );
+  });
+
+  it('installs two packages, and the library imports no other', () => {
+    const wanted = Object.keys(manifest.dependencies);
+    expect(wanted).toEqual(['xstate', 'zod']);
+    const files = readdirSync(DIST).filter((file) => file.endsWith('.js'));
+    const imported = files.flatMap((file) =>
+      [
+        ...readFileSync(join(DIST, file), 'utf8').matchAll(/^(?:import|export) .*?from "([^."/][^"]*)";$/gm),
+      ].map(([, name = '']) => name),
+    );
+    const packages = imported.filter((name) => !name.startsWith('node:') && !isBuiltin(name));
+    expect([...new Set(packages.map((name) => name.split('/')[0]))].sort()).toEqual(wanted);
+  });
+
+  it('the machine code of its bundles has no path of the machine that built it', () => {
+    const bin = join(DIST, 'bin');
+    const caches = readdirSync(bin).filter((file) => file.endsWith('.cache'));
+    expect(caches).not.toEqual([]);
+    expect(caches.filter((file) => readFileSync(join(bin, file)).includes(bin))).toEqual([]);
+    expect(manifest.files).toContain('!dist/**/*.cache');
   });
 
   it('its lock file names no download address', () => {

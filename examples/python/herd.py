@@ -4,6 +4,7 @@ import os
 import socket
 
 env = os.environ
+# What `toolherd socket` prints, for programs that do not want to run it.
 if env.get("TOOLHERD_HOME"):
     folder = os.path.join(env["TOOLHERD_HOME"], "run")
 elif env.get("XDG_RUNTIME_DIR"):

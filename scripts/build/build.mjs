@@ -1,4 +1,4 @@
-// Builds dist/: the command as bundles that start fast, and the library with its dependencies left outside.
+// Builds dist/: the command as bundles that start fast, and the library with all packages but two inside.
 // Usage: node scripts/build/build.mjs [FOLDER]   (default: dist)
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,6 +18,8 @@ rmSync(out, { recursive: true, force: true });
 
 /** @type {import('esbuild').BuildOptions} */
 const common = { bundle: true, platform: 'node', target: 'node20.19', logLevel: 'warning' };
+const REQUIRE =
+  "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);";
 /** Commands that are part of the command's main bundle: those that src/cli/run.ts imports itself. */
 const preloaded = readSource('src/cli/run.ts', /import\('\.\/commands\/[^']*\/([\w-]+)\.js'\)/g);
 const MAX_PATH_BYTES = Number(readSource('src/ipc/socket/socket-path.ts', /MAX_PATH_BYTES = (\d+)/g)[0]);
@@ -63,7 +65,13 @@ await Promise.all([
     // a script from a code cache can call require, but not import()
     supported: { 'dynamic-import': false },
   }),
-  build({ ...command, entryPoints: { main: 'src/bin/toolherd.ts' }, banner: { js: '#!/usr/bin/env node' } }),
+  build({
+    ...command,
+    entryPoints: { main: 'src/bin/toolherd.ts' },
+    banner: { js: '#!/usr/bin/env node' },
+    // an old Node must be able to read it: it says that it is too old
+    target: 'node12',
+  }),
   build({
     ...command,
     entryPoints: Object.fromEntries([
@@ -71,6 +79,7 @@ await Promise.all([
       ['command', 'src/cli/run.ts'],
       ['report-error', 'src/cli/core/report-error.ts'],
       ['watch', 'src/cli/commands/servers/watch.ts'],
+      ['tool-help', 'src/cli/commands/tools/tool-help.ts'],
       ['confirm', 'src/cli/ui/confirm.ts'],
       ['start-daemon', 'src/cli/daemon/start.ts'],
       ['daemon', 'src/bin/daemon.ts'],
@@ -80,7 +89,11 @@ await Promise.all([
     ...common,
     format: 'esm',
     splitting: true,
-    packages: 'external',
+    // a script that uses the machines must load the same XState; the types of the library name zod
+    external: ['xstate', 'zod'],
+    mainFields: ['module', 'main'],
+    // the packages that are CommonJS require Node's own modules
+    banner: { js: REQUIRE },
     outdir: out,
     entryPoints: {
       index: 'src/index.ts',

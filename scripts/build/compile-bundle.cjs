@@ -1,7 +1,7 @@
 // Compiles a bundle as src/bin/load-bundle.ts does, so that V8 accepts the code cache that is made from the result.
 const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
-const { dirname } = require('node:path');
+const { basename, dirname } = require('node:path');
 const { Script } = require('node:vm');
 
 /**
@@ -17,7 +17,8 @@ function wrap(source) {
  * @returns the compiled script, and a function that runs it and returns what the bundle exports
  */
 function compileBundle(file) {
-  const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: file });
+  // V8 keeps the name in the cache: a path would be that of the machine that built it
+  const script = new Script(wrap(readFileSync(file, 'utf8')), { filename: basename(file) });
   const run = () => {
     /** @type {{ exports: Record<string, any> }} */
     const bundle = { exports: {} };

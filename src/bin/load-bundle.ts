@@ -6,12 +6,15 @@ import { findPaths } from '../shared/files/paths.js';
 /**
  * Loads one bundle beside the command, with the machine code that the build recorded for it. A short command spends most of
  * its time in compilation: the cache saves 15 of 78 ms (docs/PERFORMANCE.md). V8 rejects a cache of another version; then the bundle
- * is loaded like any module. Not every version of V8 checks the processor architecture, so that is in the file name.
+ * is loaded like any module, as in the package of npm, which has no caches. Not every version of V8 checks the processor architecture, so that is in the file name.
  */
 export function loadBundle<T>(name: string, check: Check = (kept) => kept): T {
   const file = join(__dirname, `${name}.cjs`);
   const cache = `${file}.${process.arch}.cache`;
-  if (!existsSync(cache)) return require(file);
+  if (!existsSync(cache)) {
+    keepOwnCache();
+    return require(file);
+  }
   const { Script } = require('node:vm') as typeof import('node:vm');
   const source = readFileSync(file);
   const cachedData = check(readOrEmpty(cache), source);

@@ -35,11 +35,15 @@ async function main(argv: readonly string[]): Promise<number> {
   let output = outputOf(flagsIn(argv));
   let command: Command | undefined;
   try {
-    command = await loadCommand(name ?? (rest.includes('--version') ? 'version' : 'help'));
+    const asksVersion = rest.includes('--version') || rest.includes('-V');
+    command = await loadCommand(name ?? (asksVersion ? 'version' : 'help'));
     const tokens = parseTokens(rest, command);
     const globals = readGlobals(tokens);
     output = outputOf(globals);
     if (!globals.help || command.name === 'help') return await runCommand(command, tokens, globals, output);
+    const { explain } = command;
+    if (explain !== undefined && tokens.positionals.length > 0)
+      return await runCommand({ ...command, run: explain }, tokens, globals, output);
     const help = await loadCommand('help');
     return await runCommand(help, parseTokens([command.name], help), globals, output);
   } catch (error) {
@@ -121,10 +125,11 @@ function contextOf(globals: Globals, output: Output, open: OpenFleet[]): Command
     environment: process.env,
     userHome,
     cwd: currentFolder(),
-    async fleet({ autostart = true, viewMode = 'agent', timeoutMs, onLost } = {}) {
+    async fleet({ autostart = true, viewMode = 'agent', anyConfig = false, timeoutMs, onLost } = {}) {
       const { openFleet } = await import('./daemon/connect.js');
-      const limited =
-        timeoutMs === undefined ? context : { ...context, globals: { ...globals, timeout: timeoutMs } };
+      const timeout = timeoutMs ?? globals.timeout;
+      const config = anyConfig ? undefined : globals.config;
+      const limited = { ...context, globals: { ...globals, timeout, config } };
       const connection = await openFleet(limited, autostart, viewMode);
       open.push(connection);
       if (onLost !== undefined) void connection.closed.then(onLost);

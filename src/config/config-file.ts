@@ -13,7 +13,7 @@ import { configError, type Path, type Problem } from './parse/problem.js';
 /** Reads config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
 export function readConfigFile(
   document: SourceDocument,
-  folder: string,
+  place: Pick<FileContext, 'folder' | 'userHome'>,
   report: Report,
   warn: Report,
 ): { settings: Settings; entries: ParsedEntry[] } {
@@ -35,7 +35,7 @@ export function readConfigFile(
   if (settings.daemon.maxRss > 0) warnUnmeasured(document, ['daemon', 'max_rss'], warn);
   const context: FileContext = {
     scope: 'global',
-    folder,
+    ...place,
     isUserOwned: true,
     allowedCommands: settings.security.allowedCommands,
     allowHttp: settings.security.allowHttp,
@@ -52,7 +52,9 @@ export function parseConfigFile(
 ): { settings: Settings; entries: ParsedEntry[] } {
   const problems: Problem[] = [];
   const report: Report = (problem) => void problems.push(problem);
-  const parsed = readConfigFile(parseYaml(file, text), dirname(file), report, warn);
+  // the home folder is needed only to read envFiles, which a text alone does not do
+  const place = { folder: dirname(file), userHome: '' };
+  const parsed = readConfigFile(parseYaml(file, text), place, report, warn);
   if (problems.length > 0) throw configError(problems);
   return parsed;
 }
@@ -70,20 +72,24 @@ export function readAgentFile(
     if (!isMap(item)) return undefined;
     const isUntyped = (item.type ?? null) === null;
     if (item.type === 'mcp' || (isUntyped && item.source_type === 'mcp')) return item;
-    if (isUntyped && typeof item.server === 'string') {
-      const message = 'This entry has no type, so toolherd ignores it';
-      warn(
-        document.problem(
-          'MCPConfigError',
-          ['tools', index],
-          message,
-          "add 'type: mcp' if it is an MCP server",
-        ),
+    const ignored = (why: string, path: Path, fix: string) =>
+      warn(document.problem('MCPConfigError', path, `This entry ${why}, so toolherd ignores it`, fix));
+    if (isUntyped && typeof item.server === 'string')
+      ignored('has no type', ['tools', index], "add 'type: mcp' if it is an MCP server");
+    if (typeof item.type === 'string' && isMisspelledMcp(item.type))
+      ignored(
+        "has a type that is not 'mcp'",
+        ['tools', index, 'type'],
+        "write 'type: mcp' if it is an MCP server",
       );
-    }
     return undefined;
   });
   return readEntries(document, ['tools'], items, context, report, warn);
+}
+
+/** `MCP` or `"mcp "`. Other words are types of other programs. */
+function isMisspelledMcp(type: string): boolean {
+  return type.trim().toLowerCase() === 'mcp';
 }
 
 function readEntries(

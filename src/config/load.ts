@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { Environment } from '../shared/environment.js';
 import { Redactor } from '../shared/secrets/redactor.js';
 import { readAgentFile, readConfigFile } from './config-file.js';
-import { readEntry } from './entry/entry.js';
+import { readEntry, warnWithoutDescription } from './entry/entry.js';
 import { type LaunchCommand, launchCommand } from './entry/launch-command.js';
 import { disabledSpec, findUnset, misconfiguredSpec, resolveEntry } from './entry/resolve.js';
 import type { FileContext, ParsedEntry, Report } from './fields/parsed-entry.js';
@@ -30,6 +30,8 @@ export interface LoadOptions {
   exempt?: 'as-set' | 'none';
   environment: Environment;
   userHome: string;
+  /** Default `all`. `agent`: problems of the global config do not fail the load; its broken entries are left out. */
+  problemsOf?: 'all' | 'agent';
   /** See LoadEnvironment. */
   variables?: LoadEnvironment['variables'];
   /**
@@ -45,10 +47,19 @@ export interface Loaded {
   servers: ServerSpec[];
   warnings: Problem[];
   redactor: Redactor;
+  /** Whether there is a global config file. */
+  hasConfigFile: boolean;
   /** Every variable that the files use, each once. */
   uses: VariableUse[];
   /** What `allow` would pin. */
-  agent: { file: string; text: string; planned: PlannedEntry[] } | undefined;
+  agent: AgentPlan | undefined;
+}
+
+/** An agent file, and what its entries would run. */
+export interface AgentPlan {
+  file: string;
+  text: string;
+  planned: PlannedEntry[];
 }
 
 /**
@@ -61,17 +72,20 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   const warnings: Problem[] = [];
   const misconfigured = new Map<ParsedEntry, Problem[]>();
   const report: Report = (problem) => void problems.push(problem);
+  const reportGlobal = options.problemsOf === 'agent' ? ignore : report;
   const reportOf: ReportOf = (entry) => {
-    if (options.reader !== 'daemon' || entry.context.scope !== 'global') return report;
+    if (entry.context.scope !== 'global') return report;
+    if (options.reader !== 'daemon') return reportGlobal;
     return (problem) => void misconfigured.set(entry, [...(misconfigured.get(entry) ?? []), problem]);
   };
   const warn: Report = (problem) => void warnings.push(problem);
-  const global = readGlobal(options, report, warn);
+  const global = readGlobal(options, reportGlobal, warn);
   const agent = readAgent(options, global.settings, report, warn);
   const names = new Set(agent?.entries.map(({ name }) => name));
   const planned = plan(
     [...global.entries.filter(({ name }) => !names.has(name)), ...(agent?.entries ?? [])],
     reportOf,
+    warn,
   );
   const ours = agent && { file: agent.file, text: agent.text, planned: planned.filter(isOf(agent.entries)) };
   const refusal =
@@ -95,8 +109,25 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
     const found = misconfigured.get(entry);
     return found === undefined ? (spec ?? []) : misconfiguredSpec(entry, configError(clean(found)), redactor);
   });
-  return { settings: global.settings, servers, warnings: byPosition(warnings), redactor, uses, agent: ours };
+  const { settings, hasConfigFile } = global;
+  return { settings, servers, warnings: byPosition(warnings), redactor, hasConfigFile, uses, agent: ours };
 }
+
+/**
+ * What an agent file would run. Nothing in it is expanded and no envFile is read: the user has not allowed it yet. Throws
+ * a ConfigError with the problems of the file and of the global config.
+ */
+export function planAgentFile(options: LoadOptions): AgentPlan | undefined {
+  const problems: Problem[] = [];
+  const report: Report = (problem) => void problems.push(problem);
+  const { settings } = readGlobal(options, report, ignore);
+  const agent = readAgent(options, settings, report, ignore);
+  const planned = plan(agent?.entries ?? [], () => report, ignore);
+  if (problems.length > 0) throw configError(byPosition(problems));
+  return agent && { file: agent.file, text: agent.text, planned };
+}
+
+const ignore: Report = () => undefined;
 
 /** The receiver of one entry's problems. */
 type ReportOf = (entry: ParsedEntry) => Report;
@@ -107,21 +138,23 @@ export async function loadEntry(
   folder: string,
   settings: Settings,
   environment: EntryOptions,
-): Promise<Omit<Loaded, 'settings' | 'agent'>> {
+): Promise<Omit<Loaded, 'settings' | 'agent' | 'hasConfigFile'>> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const report: Report = (problem) => void problems.push(problem);
   const { allowedCommands, allowHttp } = settings.security;
-  const context: FileContext = { scope: 'registered', folder, isUserOwned: true, allowedCommands, allowHttp };
-  const entry = readEntry(
-    document,
-    [],
-    document.value,
-    context,
-    report,
-    (warning) => void warnings.push(warning),
-  );
-  const planned = plan(entry === undefined ? [] : [entry], () => report);
+  const { userHome } = environment;
+  const context: FileContext = {
+    scope: 'registered',
+    folder,
+    userHome,
+    isUserOwned: true,
+    allowedCommands,
+    allowHttp,
+  };
+  const warn: Report = (warning) => void warnings.push(warning);
+  const entry = readEntry(document, [], document.value, context, report, warn);
+  const planned = plan(entry === undefined ? [] : [entry], () => report, warn);
   const { resolved, redactor, uses } = await resolveAll(planned, environment, () => report);
   if (problems.length > 0)
     throw configError(byPosition(problems).map((problem) => redacted(problem, redactor)));
@@ -134,10 +167,11 @@ function readGlobal(
   options: LoadOptions,
   report: Report,
   warn: Report,
-): { settings: Settings; entries: ParsedEntry[] } {
+): { settings: Settings; entries: ParsedEntry[]; hasConfigFile: boolean } {
   const document = readDocument(options.configFile, options.configRequired === true, report);
-  if (document === undefined) return { settings: defaultSettings(), entries: [] };
-  return readConfigFile(document, folderOf(options.configFile), report, warn);
+  if (document === undefined) return { settings: defaultSettings(), entries: [], hasConfigFile: false };
+  const place = { folder: folderOf(options.configFile), userHome: options.userHome };
+  return { ...readConfigFile(document, place, report, warn), hasConfigFile: true };
 }
 
 interface AgentFile {
@@ -159,7 +193,8 @@ function readAgent(
   const folder = folderOf(file);
   const isUserOwned = isUserOwnedFile(options.userFolder, file);
   const { allowedCommands, allowHttp } = settings.security;
-  const context: FileContext = { scope: 'agent', folder, isUserOwned, allowedCommands, allowHttp };
+  const { userHome } = options;
+  const context: FileContext = { scope: 'agent', folder, userHome, isUserOwned, allowedCommands, allowHttp };
   return { file, text: document.text, isUserOwned, entries: readAgentFile(document, context, report, warn) };
 }
 
@@ -177,12 +212,17 @@ function readDocument(file: string, isRequired: boolean, report: Report): Source
 }
 
 /** Disabled and broken entries get no launch command, so no file that they name is read. */
-function plan(entries: readonly ParsedEntry[], reportOf: ReportOf): PlannedEntry[] {
+function plan(entries: readonly ParsedEntry[], reportOf: ReportOf, warn: Report): PlannedEntry[] {
   return entries.map((entry): PlannedEntry => {
     const isRemote = entry.transport !== 'stdio';
     if (isRemote || entry.isBroken || entry.fields.enabled === false) return { entry, launch: undefined };
     const launch = launchCommand(entry, reportOf(entry));
     entry.isBroken = launch === undefined;
+    if (launch?.plugin !== undefined) {
+      const { description } = launch.plugin;
+      if (description !== undefined) entry.fields.description ??= description;
+      warnWithoutDescription(entry, warn);
+    }
     return { entry, launch };
   });
 }
@@ -197,17 +237,13 @@ function isExempt(
   return isUserOwned || security.trust === 'all' || entries.every(({ fields }) => fields.enabled === false);
 }
 
-async function trustRefusal(
-  agent: { file: string; text: string; planned: PlannedEntry[] },
-  { trustFile }: LoadOptions,
-): Promise<Error | undefined> {
+async function trustRefusal(agent: AgentPlan, { trustFile }: LoadOptions): Promise<Error | undefined> {
   if (trustFile === undefined) return undefined;
   // Imported only when needed: node:crypto loads more of Node than the rest of this command.
-  const { TrustRequiredError, TrustStore, wouldRun } = await import('./trust/trust.js');
+  const { AgentFileNotAllowedError, TrustStore, wouldRunAll } = await import('./trust/trust.js');
   const check = await new TrustStore(trustFile).check(agent.file, agent.text, agent.planned);
   if (check === 'allowed') return undefined;
-  const enabled = agent.planned.filter(({ entry }) => entry.fields.enabled !== false);
-  return new TrustRequiredError(agent.file, check, enabled.map(wouldRun));
+  return new AgentFileNotAllowedError(agent.file, check, wouldRunAll(agent.planned));
 }
 
 interface Resolved {

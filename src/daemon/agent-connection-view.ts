@@ -1,5 +1,6 @@
 import type { Fleet, LocalFleet } from '../fleet/fleet.js';
-import type { ConnectionView } from '../ipc/server/fleet-provider.js';
+import type { ConnectionFacts, ConnectionView } from '../ipc/server/fleet-provider.js';
+import type { ConfigProblem } from '../shared/report/config-problem.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 
 export type ToFleet = (view: HerdView) => LocalFleet;
@@ -7,9 +8,11 @@ export type ToFleet = (view: HerdView) => LocalFleet;
 export interface AgentConnectionViewOptions {
   /** The view that it shares with other connections. */
   base: HerdView;
-  caller: string;
+  connection: ConnectionFacts;
   /** The agent's file; null: the global view. */
   agent: string | null;
+  /** Of the agent's file. */
+  warnings: readonly ConfigProblem[];
   toFleet: ToFleet;
   /** The connection leaves the view. */
   onClosed(): void;
@@ -29,6 +32,10 @@ export class AgentConnectionView implements ConnectionView {
 
   get agent(): string | null {
     return this.#options.agent;
+  }
+
+  get warnings(): readonly ConfigProblem[] {
+    return this.#options.warnings;
   }
 
   fleetForReading(): LocalFleet {
@@ -52,8 +59,9 @@ export class AgentConnectionView implements ConnectionView {
   }
 
   #fork(): { view: HerdView; fleet: LocalFleet } {
-    const { base, caller, agent, toFleet } = this.#options;
-    const view = base.fork(caller, agent ?? caller);
+    const { base, connection, agent, toFleet } = this.#options;
+    const { caller, folder } = connection;
+    const view = base.fork(caller, agent ?? caller, folder);
     const fleet = toFleet(view);
     // every connection sees the same global herd
     const status: Fleet['status'] = (names) => (names || agent ? fleet : this.#shared).status(names);

@@ -1,7 +1,7 @@
 import type { Unusable } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
 import { ConfigError } from '../config/parse/problem.js';
-import { TrustRequiredError } from '../config/trust/trust.js';
+import { AgentFileNotAllowedError } from '../config/trust/trust.js';
 import type { AgentFiles } from '../ipc/server/fleet-provider.js';
 import type { Clock } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
@@ -101,13 +101,13 @@ export class AgentFile {
   refused(error: unknown): Withdrawal | undefined {
     const { file } = this;
     this.#options.log(`${file} was not applied: ${messageOf(error)}`);
-    const isRevoked = error instanceof TrustRequiredError && error.reason === 'never';
+    const isRevoked = error instanceof AgentFileNotAllowedError && error.reason === 'never';
     if (!isRevoked && this.#standing.is !== 'withdrawn') {
       this.#become({ is: 'in use' });
       return undefined;
     }
     this.#become({ is: 'withdrawn' });
-    if (!(error instanceof TrustRequiredError)) {
+    if (!(error instanceof AgentFileNotAllowedError)) {
       const wrong = error instanceof ConfigError ? (error.problems[0]?.file ?? file) : file;
       const why = `${file} is back, but could not be applied`;
       return { detail: 'not_allowed', why, fix: `toolherd validate ${shellWord(wrong)}` };

@@ -1,10 +1,11 @@
 import type { ServerSpec } from '../config/fields/spec.js';
 import type { Loaded, LoadOptions } from '../config/load.js';
+import type { Problem } from '../config/parse/problem.js';
 import { whyGone } from '../config/parse/read-file.js';
 import { AgentFileRefusedError } from '../config/trust/trust.js';
 import { trustedPath } from '../config/trust/trusted-path.js';
 import { watchConfig } from '../config/watch.js';
-import type { AgentFiles, ConnectionView } from '../ipc/server/fleet-provider.js';
+import type { AgentFiles, ConnectionFacts, ConnectionView } from '../ipc/server/fleet-provider.js';
 import { serialize } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
@@ -56,16 +57,25 @@ export class AgentViews {
   }
 
   /** The view of a connection that names no agent file. */
-  global(caller: string, toFleet: ToFleet): ConnectionView {
+  global(connection: ConnectionFacts, toFleet: ToFleet): ConnectionView {
     const base = this.#options.herd.view;
-    return new AgentConnectionView({ base, caller, agent: null, toFleet, onClosed: () => undefined });
+    const none = { agent: null, warnings: [], onClosed: () => undefined };
+    return new AgentConnectionView({ base, connection, toFleet, ...none });
   }
 
-  async ofAgent(caller: string, file: string, files: AgentFiles, toFleet: ToFleet): Promise<ConnectionView> {
+  async ofAgent(
+    connection: ConnectionFacts,
+    file: string,
+    files: AgentFiles,
+    toFleet: ToFleet,
+  ): Promise<ConnectionView> {
     const agent = await this.#serialized(() => this.#open(file, files));
     agent.connected();
-    const onClosed = () => agent.disconnected();
-    return new AgentConnectionView({ base: agent.view, caller, agent: agent.file, toFleet, onClosed });
+    const { view: base, file: name, loaded } = agent;
+    return new AgentConnectionView({
+      ...{ base, connection, agent: name, warnings: warningsOf(loaded), toFleet },
+      onClosed: () => agent.disconnected(),
+    });
   }
 
   /** The global config or the trust store has changed. */
@@ -101,6 +111,7 @@ export class AgentViews {
     if (loaded === undefined) throw new AgentFileRefusedError(path);
     this.#learned(loaded);
     const known = this.#files.get(keyOf(file, files))?.agent;
+    this.#logWarnings(loaded, known?.loaded);
     if (known === undefined) return this.#create(file, files, loaded);
     known.present();
     this.#apply(known, loaded);
@@ -129,12 +140,19 @@ export class AgentViews {
     agent.loaded = loaded;
   }
 
+  /** The warnings of an agent's file, if they are not those of the version that was read before. */
+  #logWarnings(loaded: Loaded, before: Loaded | undefined): void {
+    const known = new Set(before === undefined ? [] : warningsOf(before).map(warningText));
+    for (const text of warningsOf(loaded).map(warningText)) if (!known.has(text)) this.#options.log(text);
+  }
+
   async #reload(key: string): Promise<void> {
     const agent = this.#files.get(key)?.agent;
     if (agent === undefined) return;
     try {
       const loaded = await this.#reread(agent);
       if (!this.#isKept(agent)) return;
+      this.#logWarnings(loaded, agent.loaded);
       this.#apply(agent, loaded);
       if (agent.isOver) this.#forget(key);
     } catch (error) {
@@ -184,6 +202,14 @@ export class AgentViews {
     forgotten?.unwatch();
     forgotten?.agent.close();
   }
+}
+
+function warningsOf({ warnings, agent, redactor }: Loaded): Problem[] {
+  return redactor.redactDeep(warnings.filter(({ file }) => file === agent?.file));
+}
+
+function warningText({ file, line, column, message, fix }: Problem): string {
+  return `${file}:${line}:${column}: ${message}; fix: ${fix}`;
 }
 
 /** Clients of the TCP port and of the socket have separate views, because they may use different agent files. */

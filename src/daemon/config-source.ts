@@ -12,7 +12,7 @@ import type { Paths } from '../shared/files/paths.js';
 
 export interface ConfigSource {
   file: string;
-  /** The user named the file, so it must exist. */
+  /** It must exist: the user named it, or a running herd has read it before. */
   isRequired: boolean;
   paths: Paths;
   environment: Environment;
@@ -68,7 +68,7 @@ const PAUSE_MS = 50;
 /**
  * The same for a herd that runs. A file that changes while it is read is read again: half a file may be a valid one. An
  * empty file counts as one that is about to be written: many editors empty a file first, and an empty config would stop
- * every server.
+ * every server. The same holds for a file that is gone: `git checkout`, `stow` and others remove a file first.
  */
 export async function rereadHerdConfig(
   source: ConfigSource,
@@ -93,8 +93,9 @@ async function readFull(
   agentFile: string | undefined,
   exempt: LoadOptions['exempt'],
 ): Promise<Loaded> {
-  if (statSync(source.file, { throwIfNoEntry: false })?.size === 0) {
-    const message = 'The file is empty';
+  const stat = statSync(source.file, { throwIfNoEntry: false });
+  if (stat === undefined ? source.isRequired : stat.size === 0) {
+    const message = stat === undefined ? 'The file is gone' : 'The file is empty';
     const fix = 'write it again; for no servers at all write \'version: "1.0"\'';
     throw new ConfigError([fileProblem(source.file, message, fix)]);
   }

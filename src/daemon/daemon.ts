@@ -98,7 +98,7 @@ export class Daemon {
     });
     this.#runtime = runtime;
     this.#server = new FleetServer(fleets, {
-      identity: { version: VERSION, ...process },
+      identity: { version: VERSION, ...process, config_file: options.file },
       callers,
       lifecycle,
       onClosing: (why) => log.info(why, 'stopping'),
@@ -106,7 +106,7 @@ export class Daemon {
       onDropped: (caller, reason) => log.warn({ caller }, `a client was dropped: ${reason}`),
       report: (error, method) => log.error({ error: String(error), method }, 'a fault in toolherd itself'),
     });
-    const fleet = fleets.global('http').fleetForReading();
+    const fleet = fleets.global({ caller: 'http' }).fleetForReading();
     this.#http = openHttp({
       server: this.#server,
       status: () => fleet.status(),
@@ -182,7 +182,8 @@ async function readStamped(
 
 /** Where it cannot be read now, the first one counts: the watch sees the change, and its reload reports the error. */
 function readAgain(source: ConfigSource, first: ReadConfig): Promise<ReadConfig> {
-  return readStamped(source, rereadHerdConfig).catch(() => first);
+  const isRequired = source.isRequired || first.loaded.hasConfigFile;
+  return readStamped({ ...source, isRequired }, rereadHerdConfig).catch(() => first);
 }
 
 /** A failed start as data, for a pipe or a terminal. */

@@ -56,6 +56,7 @@ export class HerdRuntime {
   /** Gives every connection its fleet. */
   readonly fleets: FleetProvider;
   readonly #options: HerdRuntimeOptions;
+  readonly #source: ConfigSource;
   readonly #clock: Clock;
   readonly #secrets: Secrets;
   readonly #processes: Processes;
@@ -69,6 +70,7 @@ export class HerdRuntime {
   readonly #forgetProcessExit: () => void;
   /** Of the config that was applied last. */
   #settings: Settings;
+  #configWarnings: ReadonlySet<string> = new Set();
   #stopping: Promise<ShutdownReport> | undefined;
 
   /** Kills what an earlier daemon left, then makes the herd. No server starts before `begin`. */
@@ -87,6 +89,7 @@ export class HerdRuntime {
   private constructor(options: HerdRuntimeOptions, secrets: Secrets, logs: Logs, processes: Processes) {
     const { paths, loaded, clock = systemClock } = options;
     this.#options = options;
+    this.#source = { ...options, isRequired: options.isRequired || loaded.hasConfigFile };
     this.#clock = clock;
     this.#secrets = secrets;
     this.#processes = processes;
@@ -112,7 +115,7 @@ export class HerdRuntime {
   begin(): void {
     const { servers, warnings } = this.#options.loaded;
     this.#warnOfMisconfigured(this.#herd.apply(servers));
-    for (const { path, line, message } of warnings) this.logs.daemon.warn({ path, line }, message);
+    this.#warnOfConfig(warnings);
   }
 
   /** The config file has changed. An error is kept for `status`, and the herd stays as it was. */
@@ -165,6 +168,7 @@ export class HerdRuntime {
       random: Math.random,
       maxStarting: daemon.maxStarting || availableParallelism() * 2,
       listWaitMs: () => this.#settings.daemon.listWaitMs,
+      separator: () => this.#settings.daemon.surface.separator,
       redact: (value) => this.#secrets.redact(value),
       warn: this.#warn,
       callerOf: (caller) => callerOf?.(caller),
@@ -215,7 +219,7 @@ export class HerdRuntime {
   #createRuntimeServers(): RuntimeServers {
     return new RuntimeServers({
       herd: this.#herd,
-      source: this.#options,
+      source: this.#source,
       settings: () => this.#settings,
       onAdded: (spec) => this.#agentViews.serverAdded(spec),
       onRemoved: () => this.#agentViews.serversChanged(),
@@ -226,7 +230,7 @@ export class HerdRuntime {
   #createAgentViews(): AgentViews {
     return new AgentViews({
       herd: this.#herd,
-      source: this.#options,
+      source: this.#source,
       clock: this.#clock,
       log: this.#warn,
       learn: (redactor) => this.#secrets.learn(redactor),
@@ -236,7 +240,7 @@ export class HerdRuntime {
 
   #createReloader(): ConfigReloader {
     return new ConfigReloader({
-      source: this.#options,
+      source: this.#source,
       apply: (loaded, isDryRun) => this.#apply(loaded, isDryRun),
       applied: (report) => this.#applied(report),
       onFailure: (error) => this.logs.daemon.error({ error }, 'the changed config was not applied'),
@@ -247,8 +251,8 @@ export class HerdRuntime {
     const backend = this.#createBackend();
     const toFleet = (view: HerdView) => createFleet(view, backend);
     return {
-      global: (caller) => this.#agentViews.global(caller, toFleet),
-      ofAgent: (caller, file, files) => this.#agentViews.ofAgent(caller, file, files, toFleet),
+      global: (connection) => this.#agentViews.global(connection, toFleet),
+      ofAgent: (connection, file, files) => this.#agentViews.ofAgent(connection, file, files, toFleet),
     };
   }
 
@@ -273,13 +277,17 @@ export class HerdRuntime {
     };
   }
 
-  #apply({ servers, settings, redactor }: Loaded, isDryRun: boolean): ReloadReport {
+  #apply({ servers, settings, redactor, warnings, hasConfigFile }: Loaded, isDryRun: boolean): ReloadReport {
     this.#secrets.learn(redactor);
     const report = this.#herd.apply(this.#runtimeServers.with(servers), isDryRun);
     if (isDryRun) return report;
+    this.#source.isRequired ||= hasConfigFile;
+    this.#warnOfConfig(warnings);
     this.#runtimeServers.yieldTo(servers);
     const isPinPolicyChanged = this.#settings.security.pin !== settings.security.pin;
+    const isRenamed = this.#settings.daemon.surface.separator !== settings.daemon.surface.separator;
     this.#settings = settings;
+    if (isRenamed) this.#herd.renamed();
     if (isPinPolicyChanged) this.#herd.recheckPins();
     this.#herd.limitMemory(settings.daemon.maxRss);
     return report;
@@ -291,6 +299,14 @@ export class HerdRuntime {
     this.logs.daemon.info({ added, removed, changed }, 'config applied');
     this.#warnOfMisconfigured(report);
     await this.#agentViews.reload();
+  }
+
+  /** Those that the version before did not have. */
+  #warnOfConfig(warnings: Loaded['warnings']): void {
+    const known = this.#configWarnings;
+    this.#configWarnings = new Set(warnings.map(({ path, message }) => `${path} ${message}`));
+    for (const { path, line, message } of warnings)
+      if (!known.has(`${path} ${message}`)) this.logs.daemon.warn({ path, line }, message);
   }
 
   #warnOfMisconfigured({ misconfigured = [] }: ReloadReport): void {

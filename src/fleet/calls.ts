@@ -1,3 +1,4 @@
+import type { Separator } from '../shared/mcp/separators.js';
 import type { OnRequest } from './requests.js';
 import type { ToolResult } from './results.js';
 
@@ -29,6 +30,8 @@ export interface CallContext {
   caller?: string | undefined;
   /** The caller only passes the result on, so a large one may be a `RawJson`. */
   acceptsRaw?: boolean | undefined;
+  /** In the public names that the caller lists. Absent: that of the config. Only in this process. */
+  separator?: Separator | undefined;
 }
 
 export interface CallManyParams {
@@ -54,6 +57,7 @@ export interface BroadcastParams {
 export interface ManyContext {
   signal?: AbortSignal | undefined;
   caller?: string | undefined;
+  separator?: Separator | undefined;
   /** Called with each result when it arrives; `total`: the number of calls. */
   onResult?: ((index: number, result: ToolResult, total: number) => void) | undefined;
 }

@@ -93,6 +93,8 @@ export interface CallEvent {
   ok: boolean;
   /** The type of the error, as in a tool result; null when it went well. */
   error: string | null;
+  /** The code of the server's JSON-RPC error; null where it answered with none. */
+  code: number | null;
   /** The size of the server's reply; null where there was none. */
   bytes: number | null;
   /** When it ended; ISO 8601. */

@@ -1,3 +1,4 @@
+import type { Separator } from '../shared/mcp/separators.js';
 import type { BroadcastParams, CallContext, CallManyParams, CallParams, ManyContext } from './calls.js';
 import type { FleetEvent, LogEntry, LogParams } from './events.js';
 import type { Patience, PromptList, ResourceLists, ToolList } from './lists.js';
@@ -43,10 +44,16 @@ export interface Fleet {
   reset(selection: Selection, wait?: boolean): Promise<ServerStatus[]>;
   /**
    * The tools of the herd, or of one server. `patience`: by default a request that names a server, or refreshes all of
-   * them, waits for starts; a list of the whole herd waits for `daemon.list_wait`.
+   * them, waits for starts; a list of the whole herd waits for `daemon.list_wait`. `separator`: in public names; default:
+   * that of the config. Over the socket `patience` is the default, and `fleet/hello` chooses the separator.
    */
-  tools(server?: string, refresh?: boolean, patience?: Patience): Promise<ToolList>;
-  prompts(server?: string, refresh?: boolean, patience?: Patience): Promise<PromptList>;
+  tools(server?: string, refresh?: boolean, patience?: Patience, separator?: Separator): Promise<ToolList>;
+  prompts(
+    server?: string,
+    refresh?: boolean,
+    patience?: Patience,
+    separator?: Separator,
+  ): Promise<PromptList>;
   resources(server?: string, refresh?: boolean, patience?: Patience): Promise<ResourceLists>;
   /** Rejects with a typed error. */
   prompt(params: PromptParams, context?: CallContext): Promise<McpResult>;

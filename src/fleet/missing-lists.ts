@@ -69,7 +69,7 @@ function whyUnread({ name, state, detail, since, last_error, next_retry_at }: Se
     case 'waiting':
       return `${error ?? 'it does not run'}; next try in ${secondsTo(next_retry_at ?? since, now)}`;
     case 'quarantined':
-      return error === undefined ? 'toolherd no longer starts it' : `toolherd no longer starts it: ${error}`;
+      return error === undefined ? 'it is quarantined' : `it is quarantined: ${error}`;
     case 'needs_auth':
       return `it needs an authorisation; ${last_error?.fix ?? `see "toolherd auth ${shellWord(name)}"`}`;
     case 'stopped':

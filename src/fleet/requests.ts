@@ -1,4 +1,5 @@
 import type { Ask, CallSink } from '../shared/call-sink.js';
+import type { Separator } from '../shared/mcp/separators.js';
 
 export interface PromptParams {
   server: string;
@@ -41,6 +42,8 @@ export type OnRequest = Ask;
 /** Receives the outcome of a forwarded request, perhaps before `forward` returns. */
 export interface ForwardSink extends CallSink {
   readonly caller: string;
+  /** In the public names that the caller lists. Absent: that of the config. */
+  readonly separator?: Separator | undefined;
 }
 
 export interface ForwardHandle {

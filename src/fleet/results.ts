@@ -10,6 +10,9 @@ export interface WireError {
   retryable: boolean;
   /** Whether the request was written to the server: it may have run. */
   sent: boolean;
+  /** Of a `ToolResult`: the code and the data of the server's JSON-RPC error, where it answered with one. */
+  code?: number | undefined;
+  data?: unknown;
   /** The JSON-RPC error of the server, where it answered with one. */
   rpc?: { code: number; message: string; data?: unknown } | undefined;
   /** Of a wrong config: each problem with its position. */

@@ -151,7 +151,15 @@ function serverOf(
     belongsToFolder: isOfProject && !isSameFolder,
   };
   const extracted = extractor.extract(normalizeEntry(entry, origin));
-  return { ...extracted, unsupportedFields, remarks: [...remarks], refusal: refusalOf(extracted.entry) };
+  const { placeOf = (place: string) => place } = client;
+  const secrets = extracted.secrets.map((secret) => ({ ...secret, at: placeOf(secret.at) }));
+  return {
+    ...extracted,
+    secrets,
+    unsupportedFields,
+    remarks: [...remarks],
+    refusal: refusalOf(extracted.entry),
+  };
 }
 
 function translated(

@@ -13,6 +13,7 @@ import { zed } from './clients/zed.js';
 
 export { attachClient, detachClient, formatEntry, isAttached } from './attach.js';
 export type { Client, Machine, Program, Scope } from './clients/client.js';
+export { SecretExtractor } from './extract-secrets.js';
 export {
   type BrokenFile,
   type Findings,

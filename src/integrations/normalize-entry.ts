@@ -22,6 +22,7 @@ export function normalizeEntry(entry: Entry, { name, title, folder, belongsToFol
     command,
     args,
     env,
+    envFile,
     cwd,
     url,
     headers,
@@ -41,6 +42,7 @@ export function normalizeEntry(entry: Entry, { name, title, folder, belongsToFol
     args:
       isLocal && Array.isArray(args) ? args.map((arg) => (isRelativePath(arg) ? absolute(arg) : arg)) : args,
     env,
+    envFile: typeof envFile === 'string' ? absolute(envFile) : undefined,
     cwd: isLocal && typeof workingFolder === 'string' ? absolute(workingFolder) : undefined,
     plugin_dir: typeof plugin_dir === 'string' ? resolve(folder, plugin_dir) : undefined,
     url,

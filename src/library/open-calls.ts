@@ -1,6 +1,7 @@
 import { onAbort, withTimeout } from '../shared/async.js';
 import { systemClock } from '../shared/clock.js';
 import { ToolherdError } from '../shared/errors.js';
+import { fleetError } from './fleet-error.js';
 
 /** The fleet was used after it was closed. */
 export class FleetClosedError extends ToolherdError {
@@ -32,6 +33,8 @@ export class OpenCalls {
     this.#running.set(controller, running);
     try {
       return await running;
+    } catch (error) {
+      throw fleetError(error);
     } finally {
       this.#running.delete(controller);
       forget();

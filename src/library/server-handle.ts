@@ -2,6 +2,7 @@ import type { ServerStatus } from '../fleet/fleet.js';
 import { AuthRequiredError, ServerUnavailableError } from '../shared/call-errors.js';
 import { shellWord } from '../shared/text/shell-word.js';
 import type { FleetHandle, ServerHandle } from './api.js';
+import { fleetError } from './fleet-error.js';
 
 export function serverHandle(fleet: FleetHandle, name: string): ServerHandle {
   return {
@@ -9,7 +10,7 @@ export function serverHandle(fleet: FleetHandle, name: string): ServerHandle {
     async connect() {
       const status = first(await fleet.start(name), name);
       if (status.detail === 'running' || status.detail === 'idle') return status;
-      throw notUp(status);
+      throw fleetError(notUp(status));
     },
     disconnect: async () => first(await fleet.stop(name), name),
     status: async () => first((await fleet.status([name])).servers, name),
@@ -24,7 +25,8 @@ export function serverHandle(fleet: FleetHandle, name: string): ServerHandle {
 
 /** An unknown name was answered with an error, so there is a status. */
 function first([status]: readonly ServerStatus[], name: string): ServerStatus {
-  if (status === undefined) throw new ServerUnavailableError(`${name}: the herd did not return its status`);
+  if (status === undefined)
+    throw fleetError(new ServerUnavailableError(`${name}: the herd did not return its status`));
   return status;
 }
 

@@ -34,6 +34,7 @@ export {
   noHistory,
   type Pause,
   pauseAfter,
+  type RestartPolicy,
   type Verdict,
 } from './restart/restart-policy.js';
 export { type ServerMachine, serverMachine } from './server.js';

@@ -42,8 +42,11 @@ export interface KeeperInput {
   wasConnected?: () => boolean;
 }
 
-/** What an incarnation was started by. Only those started by the policy count as restarts. */
-export type StartedBy = 'order' | 'call' | 'policy';
+/**
+ * What an incarnation was started by. Only those started by the policy count as restarts. `trial`: a call after the cool-down
+ * of a quarantine.
+ */
+export type StartedBy = 'order' | 'call' | 'policy' | 'trial';
 
 export interface KeeperContext extends KeeperInput {
   /** The newest incarnation's number; 0 = there was none yet. */
@@ -61,7 +64,7 @@ export interface KeeperContext extends KeeperInput {
   lastError: Failed | undefined;
   /** By the clock of `now`; undefined unless waiting. */
   nextRetryAt: number | undefined;
-  /** From when on a call makes the next try at once; undefined unless waiting. */
+  /** From when on a call makes the next try at once; undefined unless waiting or quarantined. */
   callableAt: number | undefined;
   /** Why it was given up; undefined unless quarantined. */
   quarantineReason: string | undefined;

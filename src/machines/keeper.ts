@@ -9,7 +9,7 @@
  * | `idle` | no | no incarnation; an order or a call starts one |
  * | `running` | yes | exactly one incarnation, from its creation to its ending |
  * | `waiting` | yes | the last one failed; the next try is at `nextRetryAt` |
- * | `quarantined` | yes | too many failures, or one that another try cannot fix; `reset` (or an order) is needed |
+ * | `quarantined` | yes | too many failures, or one that another try cannot fix: an order starts it, or a call after the cool-down |
  * | `needs_auth` | yes | it wants an authorisation we do not have; a person must act |
  * | `stopped` | no | stopped by order; calls do not start it |
  *
@@ -26,16 +26,19 @@
  * | `stopping` | told to stop | stopped |
  * | `restarting` | told to stop, and a fresh one is to follow | a fresh one follows |
  *
- * Inside `waiting`:
+ * Inside `waiting` and `quarantined`:
  *
  * | state | what is true in it |
  * |---|---|
- * | `holding` | the last try is too recent: only an order makes the next one before its time |
+ * | `holding` | the last try is too recent: a call does not make the next one |
  * | `callable` | a call makes the next try at once, and waits for it |
  *
  * A wait can be long: minutes, for a remote server whose entry looks wrong. A person who has corrected what was wrong
  * calls again, and that call is served. The hold keeps callers that call all the time from making a try with each call.
  * A call that waits since the crash of a connected server makes its try when the hold ends.
+ *
+ * Out of a quarantine no time leads, only an order or a call. That call makes one try, the trial: if its incarnation fails
+ * before it is healthy, the next quarantine begins, and its hold (the cool-down) is twice as long.
  *
  * `recalled` closes a gap. A server ends without an order (idle, or a clean end), and at that moment a call arrives and
  * waits at the gate. If the keeper forgot it, the call would wait for an incarnation that is never started.
@@ -48,7 +51,7 @@
  * | `stop` | be unwanted, and stay so until an order; the incarnation is told to stop and its ending is awaited |
  * | `restart` | `stop`, then `start`; what is not running is started |
  * | `reset` | forget all failures; a server that waits, is quarantined or needs an authorisation starts at once |
- * | `call.waiting` | a call waits at the gate: starts a server that is idle or `waiting.callable`, and no other. Send it in the same tick in which the call begins to wait |
+ * | `call.waiting` | a call waits at the gate: starts a server that is idle or `callable`, and no other. Send it in the same tick in which the call begins to wait |
  * | `permit.granted` | from `permit`: go ahead |
  * | `server.connected` | from the incarnation: its handshake is done |
  *
@@ -56,7 +59,7 @@
  * never forgives: only `reset`, a handshake (failed starts), a healthy time (backoff) and the window's passing do.
  *
  * Where an event has no edge it changes nothing, on purpose: `start` of a running server, `stop` of a stopped one,
- * calls that wait for a start already under way or a retry near at hand, calls to a server that was stopped or given up.
+ * calls that wait for a start already under way or a retry near at hand, calls to a server that was stopped or just given up.
  *
  * ## Tags
  *
@@ -88,7 +91,9 @@ import { unlimited } from './permit.js';
 import { bug, type Ending, type Failed } from './restart/ending.js';
 import {
   afterEnding,
+  afterQuarantine,
   afterRestart,
+  cooldownMs,
   decide,
   forgiven,
   type History,
@@ -100,14 +105,15 @@ import { serverMachine } from './server.js';
 
 /** The policy decides once, here: at the edge of the window a second decision a moment later could differ. */
 function noteEnding(context: KeeperContext, ending: Ending): Partial<KeeperContext> {
-  const { connectedAt, policy } = context;
+  const { connectedAt, policy, startedBy } = context;
   const now = context.now();
   const connectedForMs = connectedAt === undefined ? undefined : now - connectedAt;
+  const isTrial = startedBy === 'trial' && (connectedForMs ?? 0) < policy.healthyAfterMs;
   const history = withPast(context, ending, afterEnding(context.history, ending, connectedForMs, policy));
   return {
     lastEnding: ending,
     history,
-    verdict: decide(ending, history, policy, now),
+    verdict: decide(ending, history, policy, now, isTrial),
     ...(ending.kind === 'error' ? { lastError: ending } : {}),
   };
 }
@@ -166,11 +172,16 @@ const machine = setup({
       return { nextRetryAt: now + retryMs, callableAt: now + holdMs };
     }),
     dropRetry: assign({ nextRetryAt: undefined, callableAt: undefined }),
-    noteQuarantine: assign({
-      quarantineReason: ({ context: { verdict } }) =>
-        verdict.verdict === 'quarantine' ? verdict.reason : undefined,
+    noteQuarantine: assign(({ context }) => {
+      const { verdict, policy, now } = context;
+      const history = afterQuarantine(context.history);
+      return {
+        history,
+        quarantineReason: verdict.verdict === 'quarantine' ? verdict.reason : undefined,
+        callableAt: now() + cooldownMs(history.quarantines, policy.backoff),
+      };
     }),
-    dropQuarantine: assign({ quarantineReason: undefined }),
+    dropQuarantine: assign({ quarantineReason: undefined, callableAt: undefined }),
     forget: assign({ history: ({ context }) => forgiven(context.history) }),
   },
   guards: {
@@ -186,6 +197,7 @@ const startFor = {
   order: { target: '#keeper.running', actions: { type: 'startFor', params: { by: 'order' } } },
   call: { target: '#keeper.running', actions: { type: 'startFor', params: { by: 'call' } } },
   policy: { target: '#keeper.running', actions: { type: 'startFor', params: { by: 'policy' } } },
+  trial: { target: '#keeper.running', actions: { type: 'startFor', params: { by: 'trial' } } },
 } as const;
 
 /** Forget the failures, and try again. */
@@ -325,6 +337,11 @@ export const keeperMachine = machine.createMachine({
     quarantined: {
       entry: 'noteQuarantine',
       exit: 'dropQuarantine',
+      initial: 'holding',
+      states: {
+        holding: { after: { hold: 'callable' } },
+        callable: { tags: 'callable', entry: 'reportHoldEnded', on: { 'call.waiting': startFor.trial } },
+      },
       on: { start: startFor.order, restart: startFor.order, reset: afresh, stop: 'stopped' },
     },
     needs_auth: {

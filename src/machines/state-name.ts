@@ -13,6 +13,9 @@ export type KeeperStateName = Outermost<StateValueFrom<KeeperMachine>>;
 /** `{connected: {closing: 'asking'}}` → `connected.closing.asking`. For machines without parallel states. */
 export function stateName(value: StateValue): string {
   if (typeof value === 'string') return value;
+  // a snapshot and an actor have methods; both refer to themselves
+  if (Object.values(value).some((child) => child !== undefined && !/string|object/.test(typeof child)))
+    throw new TypeError('stateName takes the value of a snapshot: stateName(snapshot.value)');
   return Object.entries(value)
     .map(([parent, child]) => (child === undefined ? parent : `${parent}.${stateName(child)}`))
     .join('|');

@@ -12,7 +12,9 @@ export function packageOption(pack: DataMap): InstallOption | UnsupportedOption 
   const server = typeof pack.identifier === 'string' ? pack.identifier : '';
   const refused = whyRefused(pack, kind, server);
   if (refused !== undefined) return { kind, server, refused };
-  const { command, args } = registryCommand(pack)!;
+  // without a version npx runs whatever its cache has
+  const isLatest = kind === 'npm' && typeof pack.version !== 'string';
+  const { command, args } = registryCommand(isLatest ? { ...pack, version: 'latest' } : pack)!;
   const { env, needs } = environmentOf(pack);
   const named = command === 'docker' ? dockerArguments(args, env) : args;
   const texts = [...named, ...Object.values(env)];
@@ -39,6 +41,8 @@ function whyRefused(pack: DataMap, kind: string, server: string): string | undef
 
 function environmentOf(pack: DataMap): { env: Record<string, string>; needs: Requirement[] } {
   const list = pack.environmentVariables ?? pack.environment_variables;
+  // in the older snake_case a variable is required unless it says otherwise; today's registry says so of each
+  const byDefault = pack.environmentVariables === undefined;
   const env: Record<string, string> = {};
   const needs: Requirement[] = [];
   for (const variable of Array.isArray(list) ? list.filter(isMap) : []) {
@@ -50,7 +54,8 @@ function environmentOf(pack: DataMap): { env: Record<string, string>; needs: Req
       needs.push(...filled.needs);
       continue;
     }
-    const isRequired = (variable.isRequired ?? variable.is_required ?? variable.required) === true;
+    const isRequired =
+      (variable.isRequired ?? variable.is_required ?? variable.required ?? byDefault) === true;
     const asked = isVariableName(name) ? name : toVariableName(name);
     // An unset variable without a default fails the load, and an optional one must not.
     const { text, isOptional } = refer(asked, variable.default ?? (isRequired ? undefined : ''));

@@ -1,27 +1,8 @@
 import { type ErrorDetails, ToolherdError } from './errors.js';
 
-/**
- * The errors of calls and of connections to servers. Each has two facts:
- *
- * - `sent`: bytes of the request may have reached the server, so the tool may have run;
- * - `retryable`: a repeat may succeed and cannot run anything twice. A call that was sent is never `retryable`, so
- *   that a script which looks at nothing else is safe.
- */
-export interface MCPErrorDetails extends ErrorDetails {
-  retryable?: boolean | undefined;
-  sent?: boolean | undefined;
-}
-
+/** The errors of calls and of connections to servers. The library exports them. */
 export class MCPError extends ToolherdError {
   override readonly type: string = 'MCPError';
-  readonly retryable: boolean;
-  readonly sent: boolean;
-
-  constructor(message: string, details: MCPErrorDetails = {}) {
-    super(message, details);
-    this.sent = details.sent ?? false;
-    this.retryable = !this.sent && (details.retryable ?? false);
-  }
 }
 
 /** The server could not be reached, or was lost. */
@@ -82,7 +63,7 @@ export class MCPProtocolError extends MCPError {
   /** What the server sent, unchanged; undefined when the fault is in the shape of its reply. */
   readonly rpc: RpcErrorObject | undefined;
 
-  constructor(message: string, details: MCPErrorDetails & { rpc?: RpcErrorObject | undefined } = {}) {
+  constructor(message: string, details: ErrorDetails & { rpc?: RpcErrorObject | undefined } = {}) {
     super(message, details);
     this.rpc = details.rpc;
   }
@@ -106,4 +87,41 @@ export class CancelledError extends MCPError {
 /** The server asks for an authorisation that we do not have. */
 export class AuthRequiredError extends MCPError {
   override readonly type: string = 'AuthRequiredError';
+}
+
+/** No server of this name is configured. */
+export class ServerNotFoundError extends MCPError {
+  override readonly type: string = 'ServerNotFoundError';
+}
+
+/** The server has no such tool. */
+export class MCPToolNotFoundError extends MCPError {
+  override readonly type: string = 'MCPToolNotFoundError';
+}
+
+/** The server has no such prompt. */
+export class MCPPromptNotFoundError extends MCPError {
+  override readonly type: string = 'MCPPromptNotFoundError';
+}
+
+/** The server says that it has no such resource. */
+export class MCPResourceNotFoundError extends MCPError {
+  override readonly type: string = 'MCPResourceNotFoundError';
+  /** The error for an MCP client, where the server's own words are to be passed on. */
+  readonly rpc: RpcErrorObject | undefined;
+
+  constructor(message: string, details: ErrorDetails & { rpc?: RpcErrorObject | undefined } = {}) {
+    super(message, details);
+    this.rpc = details.rpc;
+  }
+}
+
+/** The tool ran and said that it failed. */
+export class MCPToolError extends MCPError {
+  override readonly type: string = 'MCPToolError';
+}
+
+/** The user has not allowed it: a file that is new, changed or revoked, or a tool that differs from its pin. */
+export class TrustRequiredError extends MCPError {
+  override readonly type: string = 'TrustRequiredError';
 }

@@ -7,6 +7,10 @@ export interface ErrorDetails {
   why?: string | undefined;
   /** The next step for the person who reads this. */
   fix?: string | undefined;
+  retryable?: boolean | undefined;
+  sent?: boolean | undefined;
+  code?: number | undefined;
+  data?: unknown;
   cause?: unknown;
 }
 
@@ -14,11 +18,26 @@ export class ToolherdError extends Error {
   readonly type: string = 'ToolherdError';
   readonly why: string | undefined;
   readonly fix: string | undefined;
+  /**
+   * A repeat may succeed and cannot run anything twice. What was sent is never `retryable`, so that a script which looks at
+   * nothing else is safe.
+   */
+  readonly retryable: boolean;
+  /** Bytes of the request may have reached the server, so the tool may have run. */
+  readonly sent: boolean;
+  /** The code of the JSON-RPC error that this was made of. */
+  readonly code: number | undefined;
+  /** Its data, as the other side sent it. */
+  readonly data: unknown;
 
   constructor(message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.why = details.why;
     this.fix = details.fix;
+    this.sent = details.sent ?? false;
+    this.retryable = !this.sent && (details.retryable ?? false);
+    this.code = details.code;
+    this.data = details.data;
   }
 
   override get name(): string {

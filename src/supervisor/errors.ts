@@ -2,47 +2,19 @@ import type { ServerSpec, Unusable } from '../config/fields/spec.js';
 import type { MissingList } from '../fleet/fleet.js';
 import {
   MCPError,
-  type MCPErrorDetails,
+  MCPPromptNotFoundError,
+  MCPResourceNotFoundError,
   MCPTimeoutError,
+  MCPToolNotFoundError,
   type RpcErrorObject,
+  ServerNotFoundError,
   ServerUnavailableError,
+  TrustRequiredError,
 } from '../shared/call-errors.js';
 import { isObject } from '../shared/json.js';
 import { didYouMean } from '../shared/text/near-miss.js';
 import { seconds } from '../shared/text/seconds.js';
 import { shellWord } from '../shared/text/shell-word.js';
-
-/** No server of this name is configured. */
-export class ServerNotFoundError extends MCPError {
-  override readonly type: string = 'ServerNotFoundError';
-}
-
-/** The server has no such tool. */
-export class MCPToolNotFoundError extends MCPError {
-  override readonly type: string = 'MCPToolNotFoundError';
-}
-
-/** The server has no such prompt. */
-export class MCPPromptNotFoundError extends MCPError {
-  override readonly type: string = 'MCPPromptNotFoundError';
-}
-
-/** The server says that it has no such resource. */
-export class MCPResourceNotFoundError extends MCPError {
-  override readonly type: string = 'MCPResourceNotFoundError';
-  /** The error for an MCP client, where the server's own words are to be passed on. */
-  readonly rpc: RpcErrorObject | undefined;
-
-  constructor(message: string, details: MCPErrorDetails & { rpc?: RpcErrorObject } = {}) {
-    super(message, details);
-    this.rpc = details.rpc;
-  }
-}
-
-/** The file that a server comes from was revoked or deleted. */
-class WithdrawnError extends MCPError {
-  override readonly type: string = 'TrustRequiredError';
-}
 
 /** The entry of a server cannot be resolved. `type` is that of a file that is refused for the same problems. */
 export class MisconfiguredError extends MCPError {
@@ -63,11 +35,6 @@ export class MisconfiguredError extends MCPError {
 }
 
 type Misconfigured = Extract<Unusable, { detail: 'misconfigured' }>;
-
-/** The tool ran and said that it failed. */
-export class MCPToolError extends MCPError {
-  override readonly type: string = 'MCPToolError';
-}
 
 /** `agents`: the files of other agents that have one of this name. */
 export function unknownServer(
@@ -97,13 +64,21 @@ export function severalServers(name: string, agents: readonly string[]): MCPErro
 }
 
 export function unknownTool(server: string, tool: string, names: readonly string[]): MCPError {
-  const why = names.length === 0 ? 'it has no tools' : `it has: ${names.slice(0, 20).join(', ')}`;
+  const why = names.length === 0 ? 'it has no tools' : `it has: ${someOf(names)}`;
   const fix = didYouMean(tool, names) || `see "toolherd tools ${shellWord(server)}"`;
   return new MCPToolNotFoundError(`${server} has no tool '${tool}'`, { why, fix });
 }
 
+/** A server may have thousands of names, of any length. */
+function someOf(names: readonly string[]): string {
+  return names
+    .slice(0, 20)
+    .map((name) => (name.length > 128 ? `${name.slice(0, 128)}…` : name))
+    .join(', ');
+}
+
 export function unknownPrompt(server: string, prompt: string, names: readonly string[]): MCPError {
-  const why = names.length === 0 ? 'it has no prompts' : `it has: ${names.slice(0, 20).join(', ')}`;
+  const why = names.length === 0 ? 'it has no prompts' : `it has: ${someOf(names)}`;
   const fix = didYouMean(prompt, names) || `see "toolherd prompts ${shellWord(server)}"`;
   return new MCPPromptNotFoundError(`${server} has no prompt '${prompt}'`, { why, fix });
 }
@@ -136,9 +111,13 @@ export function listsTooLate(server: string, timeoutMs: number): MCPError {
 export function disabled({ name, origin, unusable }: ServerSpec): MCPError {
   if (unusable?.detail === 'misconfigured') return new MisconfiguredError(name, unusable);
   if (unusable?.detail === 'not_allowed')
-    return new WithdrawnError(`${name}: is not allowed to run any more`, unusable);
+    return new TrustRequiredError(`${name}: is not allowed to run any more`, unusable);
   const why = `its entry says 'enabled: false'`;
-  const fix = `set 'enabled: true' in ${origin.file}`;
+  const where = { global: ' -g', agent: ` --agent ${shellWord(origin.file)}`, registered: undefined }[
+    origin.scope
+  ];
+  const how = where === undefined ? '' : `: toolherd enable ${shellWord(name)}${where}`;
+  const fix = `set 'enabled: true' in ${origin.file}${how}`;
   return new ServerUnavailableError(`${name}: is disabled`, { why, fix });
 }
 

@@ -170,7 +170,9 @@ describe('the command and the daemon', () => {
     );
     expect((await run('logs', 'good', '-n', '1')).status).toBe(0);
     expect((await run('logs', 'good', '-n', 'x')).status).toBe(2);
-    expect((await run('logs', 'absent')).stderr).toBe("nothing was logged about 'absent'.\n");
+    expect((await run('logs', 'absent')).stderr).toBe(
+      'error: ServerNotFoundError: no server is called \'absent\'\n  fix: see "toolherd list --all" and "toolherd status"\n',
+    );
   });
 
   it('a command that needs the daemon starts it, unless --no-autostart is given', async () => {

@@ -65,6 +65,7 @@ const COMMAND_LINES: readonly (readonly string[])[] = [
   ['schema', 'agent'],
   ['doctor'],
   ['completion', 'fish'],
+  ['socket'],
   ['version'],
   ['help', 'version'],
   ['down'],

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/core/command-names.js';
@@ -46,6 +48,22 @@ describe('the command', () => {
     expect((await toolherd(['constructor'], { cwd })).status).toBe(2);
   });
 
+  it('a bad --timeout is a usage error, before a daemon is started or connected: exit 2', async () => {
+    const cwd = makeFolder();
+    for (const command of ['status', 'tools', 'up'])
+      expect(await toolherd([command, '--timeout', 'abc'], { cwd })).toEqual({
+        status: 2,
+        stdout: '',
+        stderr:
+          "error: UsageError: --timeout: 'abc' is not a duration\n  fix: write for example 30s, 500ms or 2m\n",
+      });
+    expect(existsSync(join(cwd, 'home', 'run'))).toBe(false);
+  });
+
+  it("a command's beginning suggests the command: stat is status, not start", async () => {
+    expect((await toolherd(['stat'], { cwd: makeFolder() })).stderr).toContain("did you mean 'status'?");
+  });
+
   it('usage errors are JSON with --json, on stdout', async () => {
     const { stdout, stderr, status } = await toolherd(['--json', 'nope'], { cwd: makeFolder() });
     expect(JSON.parse(stdout)).toMatchObject({ api_version: 1, ok: false, error: { type: 'UsageError' } });
@@ -67,7 +85,8 @@ describe('the command', () => {
   it('version and schema print text for people and JSON for scripts', async () => {
     const cwd = makeFolder();
     expect((await toolherd(['version'], { cwd })).stdout).toMatch(/^toolherd \d+\.\d+\.\d+ \(node v\d+/);
-    expect((await toolherd(['--version'], { cwd })).stdout).toMatch(/^toolherd \d/);
+    for (const flag of ['--version', '-V'])
+      expect((await toolherd([flag], { cwd })).stdout).toMatch(/^toolherd \d/);
     const ajv = new Ajv2020({ strict: false });
     for (const kind of ['agent', 'config']) {
       const schema = JSON.parse((await toolherd(['schema', kind], { cwd })).stdout);

@@ -78,7 +78,7 @@ const result = object({
   error: nullable(
     object(
       { type: string, message: string, retryable: boolean, sent: boolean },
-      { why: string, fix: string },
+      { why: string, fix: string, code: integer, data: {} },
     ),
   ),
   metadata: object({
@@ -131,7 +131,7 @@ const SHAPES: Record<string, Schema> = {
     unchanged: list(string),
     dry_run: boolean,
   }),
-  register: object({ servers: list(status), saved: boolean }),
+  register: object({ servers: list(status), saved: boolean, warnings: list(string) }),
   unregister: servers,
   tools: object({
     missing,
@@ -223,6 +223,7 @@ const SHAPES: Record<string, Schema> = {
     ),
   }),
   completion: object({ shell: string, script: string }),
+  socket: object({ path: string }),
   version: object({ version: string, node: string }),
   help: object({ help: string }),
 };
@@ -244,6 +245,8 @@ export const ELSEWHERE: readonly string[] = [
   'show',
   'add',
   'remove',
+  'enable',
+  'disable',
   'list',
   'import',
   'attach',

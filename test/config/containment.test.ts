@@ -14,7 +14,7 @@ import {
 
 const MANIFEST = JSON.stringify({ packages: [{ runtime: 'npx', command: ['x'] }] });
 
-describe('C3: an envFile cannot leave the folder of its file', () => {
+describe('C3: an envFile of a project cannot leave its folder', () => {
   const files = { 'secret.env': 'STOLEN=1\n', 'project/sub/x': '' };
 
   it.each(['../secret.env', 'sub/../../secret.env', '/etc/hostname', '..', '../project/../secret.env'])(
@@ -26,10 +26,32 @@ describe('C3: an envFile cannot leave the folder of its file', () => {
     },
   );
 
-  it('an absolute path is refused even if it leads back inside', async () => {
+  it('S2: an absolute path inside the folder is read, also if the folder is named through a link', async () => {
     const herd = makeHerd({ files: { 'project/.env': 'A=b' }, agent: '' });
     addFile(herd.agentFile, stdioAgent(`envFile: ${join(herd.project, '.env')}`));
-    await expect(herd.load()).rejects.toThrow('leaves the folder');
+    expect(only(await herd.load()).env).toEqual({ A: 'b' });
+    symlinkSync('project', join(herd.folder, 'linked'));
+    const agentFile = join(herd.folder, 'linked/agent.yaml');
+    expect(only(await herd.load({ agentFile })).env).toEqual({ A: 'b' });
+  });
+
+  it('S2: ${workspaceFolder} is the folder of the file', async () => {
+    const setting = {
+      files: { 'project/.env': 'A=b' },
+      agent: stdioAgent('envFile: "${workspaceFolder}/.env"'),
+    };
+    expect(only(await makeHerd(setting).load()).env).toEqual({ A: 'b' });
+    const agent = stdioAgent('envFile: "${workspaceFolder}/../secret.env"');
+    expect((await problemsOf({ agent, files }))[0]?.message).toContain('leaves the folder');
+  });
+
+  it.each(['${HOME}/.env', '${A:-b}', '${'])('another variable is refused: %s', async (path) => {
+    const [problem] = await problemsOf({
+      agent: stdioAgent(`envFile: "${path}"`),
+      files,
+      env: { HOME: '/' },
+    });
+    expect(problem?.message).toContain('may hold ${workspaceFolder} and ${userHome}, and no other variable');
   });
 
   it.each([
@@ -60,9 +82,13 @@ describe('C3: an envFile cannot leave the folder of its file', () => {
     expect(only(await herd.load()).env).toEqual({ A: 'b' });
   });
 
-  it('the rule holds for the global config too', async () => {
-    const config = stdioConfig('envFile: ../secret.env');
-    expect(await problemsOf({ config, files })).toMatchObject([{ path: 'mcp_servers[0].envFile' }]);
+  it("the user's own files may name a file elsewhere", async () => {
+    const herd = makeHerd({ config: stdioConfig('envFile: ../secret.env'), files });
+    expect(only(await herd.load()).env).toEqual({ STOLEN: '1' });
+    addFile(herd.configFile, stdioConfig(`envFile: ${join(herd.folder, 'secret.env')}`));
+    expect(only(await herd.load()).env).toEqual({ STOLEN: '1' });
+    addFile(herd.configFile, stdioConfig('envFile: "${userHome}/secret.env"'));
+    expect(only(await herd.load({ userHome: herd.folder })).env).toEqual({ STOLEN: '1' });
   });
 });
 

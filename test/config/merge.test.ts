@@ -104,6 +104,14 @@ describe('content of other programs in agent.yaml', () => {
     expect((await loadAgent(agent)).servers).toHaveLength(1);
   });
 
+  it.each(['MCP', '"mcp "', 'Mcp'])('an entry with type: %s is ignored with a warning', async (type) => {
+    const { servers, warnings } = await loadAgent(stdioAgent().replace('type: mcp', `type: ${type}`));
+    expect(servers).toEqual([]);
+    expect(warnings).toMatchObject([
+      { path: 'tools[0].type', line: 4, message: expect.stringContaining("not 'mcp'") },
+    ]);
+  });
+
   it('an entry with a server but no type is ignored with a warning', async () => {
     const { servers, warnings } = await loadAgent(tools('{name: a, server: s, command: npx}'));
     expect(servers).toEqual([]);

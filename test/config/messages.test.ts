@@ -112,3 +112,12 @@ describe('the class of the error', () => {
     expect(file).not.toBeInstanceOf(MCPConfigError);
   });
 });
+
+it.each([
+  ['websocket', 'wss'],
+  ['http', 'https'],
+  ['sse', 'https'],
+] as const)('the fix for a missing url of %s has the scheme %s', async (transport, scheme) => {
+  const [problem] = await problemsOf({ agent: without(remoteAgent(transport), / +url.*\n/) });
+  expect(problem?.fix).toBe(`add 'url: ${scheme}://…'`);
+});

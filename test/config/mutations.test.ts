@@ -10,7 +10,7 @@ import { fileSchema } from '../../src/config/json-schema.js';
 import { loadConfig } from '../../src/config/load.js';
 import { parseYaml } from '../../src/config/parse/parse-yaml.js';
 import { ConfigError, type Problem } from '../../src/config/parse/problem.js';
-import { TrustRequiredError } from '../../src/config/trust/trust.js';
+import { AgentFileNotAllowedError } from '../../src/config/trust/trust.js';
 import { Redactor } from '../../src/shared/secrets/redactor.js';
 import { CONTRACT, DATA_MODEL, PLUGIN_MANIFEST, SECTIONS, VARIABLES } from './examples.js';
 import { Dice, mutate } from './mutations.js';
@@ -73,11 +73,12 @@ async function loadText(kind: Kind, text: string): Promise<void> {
   const problems: Problem[] = [];
   const report = (problem: Problem) => void problems.push(problem);
   const document = parseYaml(join(folder, `${kind}.yaml`), text);
-  const context = { scope: 'agent' as const, folder, isUserOwned: false, allowedCommands: [], allowHttp: [] };
+  const place = { scope: 'agent' as const, folder, userHome: folder };
+  const context = { ...place, isUserOwned: false, allowedCommands: [], allowHttp: [] };
   const entries =
     kind === 'agent'
       ? readAgentFile(document, context, report, () => {})
-      : readConfigFile(document, folder, report, () => {}).entries;
+      : readConfigFile(document, place, report, () => {}).entries;
   const loadEnvironment = {
     environment: ENVIRONMENT,
     userHome: '/',
@@ -114,7 +115,7 @@ async function verdictOf(load: () => Promise<void>): Promise<Verdict> {
     await load();
     return 'accepted';
   } catch (error) {
-    if (error instanceof TrustRequiredError) return 'not allowed';
+    if (error instanceof AgentFileNotAllowedError) return 'not allowed';
     if (error instanceof ConfigError && error.problems.length > 0) return 'refused';
     throw error;
   }

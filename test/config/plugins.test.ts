@@ -68,6 +68,17 @@ describe('plugin folders', () => {
     expect(argv(await ownPlugin(registry(more)))).toBe(wanted);
   });
 
+  it('the description of the manifest is used where the entry has none; without both there is a warning', async () => {
+    const manifest = { ...pack('uvx', 'x'), description: 'of the manifest' };
+    const taken = await ownPlugin(manifest);
+    expect([stdioOf(taken).description, taken.warnings]).toEqual(['of the manifest', []]);
+    expect(stdioOf(await ownPlugin(manifest, ', description: own')).description).toBe('own');
+    for (const description of [undefined, ' ', 7]) {
+      const { warnings } = await ownPlugin({ ...manifest, description });
+      expect(warnings).toMatchObject([{ message: "'a' has no description" }]);
+    }
+  });
+
   it("the registry's older snake_case form is read too", async () => {
     const manifest = {
       packages: [

@@ -315,3 +315,19 @@ it('X1: a password in a url is redacted', async () => {
   );
   expect(redactor.redact('it said hunter2-hunter2')).toBe('it said [redacted:url]');
 });
+
+it('X1: secrets in plain text in the query of a url and in flags are redacted, also of a disabled entry', async () => {
+  const url =
+    'url: "https://example.com/mcp?api_key=k3y-0123456789&region=eu-west-1&token=t0ken%2F0123456789"';
+  const args = 'args: [--api-key, fl4g-0123456789, "--auth-token=fl4g-abcdef0123", --region, eu-west-1]';
+  for (const state of ['enabled: true', 'enabled: false']) {
+    const remote = (await loadAgent(remoteAgent('http', url, state))).redactor;
+    expect(remote.redact('GET /mcp?api_key=k3y-0123456789&region=eu-west-1&token=t0ken%2F0123456789')).toBe(
+      'GET /mcp?api_key=[redacted:api_key]&region=eu-west-1&token=[redacted:token]',
+    );
+    const local = (await loadAgent(stdioAgent(args, state))).redactor;
+    expect(local.redact('fl4g-0123456789 fl4g-abcdef0123 eu-west-1')).toBe(
+      '[redacted:args] [redacted:args] eu-west-1',
+    );
+  }
+});

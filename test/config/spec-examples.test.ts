@@ -238,6 +238,7 @@ describe('source documents and the plugin manifest', () => {
     expect(only(loaded)).toEqual({
       ...STDIO_DEFAULTS,
       name: 'GitHub MCP',
+      description: 'GitHub MCP server for repository operations',
       server: 'GitHub MCP',
       origin: { scope: 'registered', file, line: 1, column: 1 },
       command: 'uvx',
@@ -246,7 +247,15 @@ describe('source documents and the plugin manifest', () => {
       env: { GITHUB_TOKEN: 'ghp_xxx...' },
       lifecycle: 'transient',
     });
+    expect(loaded.warnings).toEqual([]);
     expect(loaded.redactor.redact('token ghp_xxx... here')).toBe('token [redacted:GITHUB_TOKEN] here');
+  });
+
+  it('a source document may have type: mcp, as an entry of agent.yaml', async () => {
+    const folder = makeFolder({ 'github/plugin.json': PLUGIN_MANIFEST });
+    const text = PLUGIN_SOURCE.replace('/opt/mcp-plugins/github', join(folder, 'github'));
+    const document = parseJson(join(folder, 'source.json'), text.replace('{', '{"type": "mcp",'));
+    expect(only(await loadEntry(document, folder, defaultSettings(), outside)).name).toBe('GitHub MCP');
   });
 
   it('the load fails without the required variable, and names it', async () => {

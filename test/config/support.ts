@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { ServerSpec } from '../../src/config/fields/spec.js';
 import { type Loaded, type LoadOptions, loadConfig } from '../../src/config/load.js';
 import { ConfigError, type Problem } from '../../src/config/parse/problem.js';
-import { recordOf, TrustRequiredError, TrustStore } from '../../src/config/trust/trust.js';
+import { AgentFileNotAllowedError, recordOf, TrustStore } from '../../src/config/trust/trust.js';
 import { makeFolder } from '../support/folder.js';
 
 export const HOME = '/home/someone';
@@ -101,12 +101,12 @@ export async function problemsOf(setting: Setting): Promise<readonly Problem[]> 
   return (await refusalOf(makeHerd(setting).load())).problems;
 }
 
-export async function trustRefusalOf(load: Promise<unknown>): Promise<TrustRequiredError> {
+export async function trustRefusalOf(load: Promise<unknown>): Promise<AgentFileNotAllowedError> {
   const error = await load.then(
     () => expect.fail('it was accepted'),
     (reason: unknown) => reason,
   );
-  if (!(error instanceof TrustRequiredError)) throw error;
+  if (!(error instanceof AgentFileNotAllowedError)) throw error;
   return error;
 }
 

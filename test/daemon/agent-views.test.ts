@@ -51,7 +51,7 @@ async function start({ global = 'version: "1.0"\n', registered = [] as ServerSpe
     lingerMs: LINGER_MS,
   });
   const open = (caller: string, file = join(folder, 'agent.yaml')) =>
-    agents.ofAgent(caller, file, 'trusted', () => ({}) as LocalFleet);
+    agents.ofAgent({ caller }, file, 'trusted', () => ({}) as LocalFleet);
   return { world, herd, source, agents, open };
 }
 
@@ -156,7 +156,7 @@ it('a reload includes agent files that are being opened', async () => {
 it('a closed connection gets no per-agent servers, also from requests that still run', async () => {
   const { herd, agents } = await start();
   herd.apply([spec({ name: 'own', sharing: 'per-agent' })]);
-  const [early, late] = ['a', 'b'].map((caller) => agents.global(caller, () => ({}) as LocalFleet));
+  const [early, late] = ['a', 'b'].map((caller) => agents.global({ caller }, () => ({}) as LocalFleet));
   early?.fleetForUse();
   expect(herd.view.status()).toHaveLength(2);
   for (const own of [early, late]) own?.close();

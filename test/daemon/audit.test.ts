@@ -114,7 +114,15 @@ describe('the audit file', () => {
     for (const record of records) {
       expect(record).toEqual({
         ...{ topic: 'call', server: 'good', method: 'tools/call', tool: 'echo', arguments: SHAPE },
-        ...{ agent: null, daemon_pid: herd.daemon.pid, incarnation: 1, sent: true, ok: true, error: null },
+        ...{
+          agent: null,
+          daemon_pid: herd.daemon.pid,
+          incarnation: 1,
+          sent: true,
+          ok: true,
+          error: null,
+          code: null,
+        },
         caller: expect.stringMatching(/^connection \d+$/),
         via: record.via,
         client: record.client,

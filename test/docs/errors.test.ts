@@ -234,6 +234,7 @@ function settle(text: string | undefined, herd: Herd, { closed, wrong, locked }:
     .replaceAll(String(wrong), 'PORT')
     .replaceAll(String(locked), 'PORT')
     .replace(/config\.yaml:\d+:\d+/, 'config.yaml:9:21')
+    .replace(/tries it again in [\d.]+ s/, 'tries it again in 29.9 s')
     .replace(/the next try is in 1\d\.\d s/, 'the next try is in 14.9 s')
     .replace(/the next try is in (300|299)\.\d s/, 'the next try is in 299.9 s')
     .replace(/or with a call in ([0-4]\.\d|5\.0) s/, 'or with a call in 4.9 s')

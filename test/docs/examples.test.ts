@@ -1,7 +1,8 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { LIST_WAIT } from '../faults/config.js';
 import { DIST } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
@@ -26,6 +27,7 @@ function project(): string {
   mkdirSync(own, { recursive: true });
   cpSync(join(ROOT, 'package.json'), join(own, 'package.json'));
   symlinkSync(DIST, join(own, 'dist'));
+  symlinkSync(join(ROOT, 'node_modules', 'xstate'), join(folder, 'node_modules', 'xstate'));
   return folder;
 }
 
@@ -97,6 +99,35 @@ describe('the examples, against the built-in herd', () => {
     await expect(running).rejects.toThrow('this needs socat');
   });
 
+  it('the shell script fails where no daemon listens', async () => {
+    const home = builtInHerd();
+    const env = { ...home.environment, PATH: pathWithConnector(home.environment.PATH ?? '') };
+    await expect(run('/bin/sh', ['examples/shell/herd.sh'], env)).rejects.toThrow('herd.sh');
+  });
+
+  it.each([
+    ['/bin/sh', 'examples/shell/herd.sh'],
+    ['python3', 'examples/python/herd.py'],
+  ])(
+    '%s finds the socket below the state folder where XDG_RUNTIME_DIR is not set',
+    async (program, script) => {
+      // short: the path of a socket may have 103 bytes
+      const state = mkdtempSync(join(tmpdir(), 'toolherd-state-'));
+      onTestFinished(() => rmSync(state, { recursive: true, force: true }));
+      const home = builtInHerd();
+      const { TOOLHERD_HOME: _, TOOLHERD_SOCKET: __, XDG_RUNTIME_DIR: ___, ...rest } = home.environment;
+      const env = { ...rest, XDG_STATE_HOME: state, PATH: pathWithConnector(rest.PATH ?? '') };
+      const { stdout: path } = await run(process.execPath, [join(DIST, 'bin', 'main.cjs'), 'socket'], env);
+      expect(path).toBe(`${join(state, 'toolherd', 'run', 'toolherd.sock')}\n`);
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      await home.start();
+      symlinkSync(home.socket, path.trimEnd());
+      expect((await run(program, [script], env)).stdout).toContain(
+        program === 'python3' ? '6.' : 'Echo: hello',
+      );
+    },
+  );
+
   it('the Python script calls a tool three times', async () => {
     expect(
       works('command -v python3'),
@@ -142,6 +173,14 @@ describe('the examples, against the built-in herd', () => {
       home.environment,
     );
     expect(stdout).toBe('Echo: hi\n');
+  });
+
+  it('the model test of an outside project walks the machines', async () => {
+    const { stdout } = await run(process.execPath, ['--test', 'examples/model-test/server.test.mjs'], {
+      PATH: process.env.PATH ?? '',
+    });
+    expect(stdout).toMatch(/pass 3$/m);
+    expect(stdout).toMatch(/fail 0$/m);
   });
 
   it('the agent loop answers with the results of tools', async () => {

@@ -81,7 +81,7 @@ describe('a server over its max_rss', () => {
       type: 'ServerUnavailableError',
       sent: false,
       message: expect.stringMatching(
-        /^one: is quarantined \((1 restart in 60 s|2 failed starts in a row)\)$/,
+        /^one: is quarantined \((1 restart in 60 s|2 failed starts in a row)\); a call tries it again in /,
       ),
     });
     expect(error?.why).toMatch(OVER);

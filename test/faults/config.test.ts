@@ -1,4 +1,4 @@
-import { closeSync, openSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -81,6 +81,23 @@ describe('a config that changes while the daemon runs', () => {
     await expect(fleet.reload()).resolves.toMatchObject({ unchanged: ['one'] });
     home.configure('mcp_servers: [');
     await expect(fleet.reload()).rejects.toMatchObject({ type: 'ConfigError' });
+  });
+
+  it('a config that is gone leaves the servers running, and is applied again when it is back', async () => {
+    const good = config([named('one')]);
+    const { home, fleet, say } = await startHerd(good);
+    const pid = await say('one', 'pid');
+    rmSync(home.configFile);
+    const problem = await until(async () => (await fleet.status()).daemon.config_error);
+    expect(problem).toContain('The file is gone');
+    await expect(fleet.reload()).rejects.toMatchObject({ type: 'ConfigError' });
+    expect(await say('one', 'pid')).toBe(pid);
+    home.configure(config([named('one'), named('two')]));
+    await until(async () => (await fleet.status()).servers.length === 2);
+    expect((await fleet.status()).daemon.config_error).toBeNull();
+    expect(await say('one', 'pid')).toBe(pid);
+    home.configure('version: "1.0"\n');
+    await until(async () => (await fleet.status()).servers.length === 0);
   });
 
   it('C1: is never applied half-written, in two hundred writes', async () => {

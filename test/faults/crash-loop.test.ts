@@ -36,7 +36,9 @@ describe('a server that crashes after a good handshake, for ever', () => {
     expect(error).toMatchObject({
       type: 'ServerUnavailableError',
       sent: false,
-      message: 'one: is quarantined (3 restarts in 60 s)',
+      message: expect.stringMatching(
+        /^one: is quarantined \(3 restarts in 60 s\); a call tries it again in \d\.\d s$/,
+      ),
       why: 'one: exited with code 9',
       fix: 'see "toolherd logs one"; then: toolherd reset one',
     });
@@ -64,6 +66,24 @@ describe('a server that crashes after a good handshake, for ever', () => {
 });
 
 describe('a server whose command is missing', () => {
+  it('P10: is tried once by a call after the cool-down, and runs if its command is there by then', async () => {
+    const herd = await startHerd(
+      config([command('one', './late-command', [], { cwd: '.', backoff: { min: 0.1, max: 1 } })]),
+    );
+    const first = await herd.fleet.call({ server: 'one', tool: 'echo', arguments: { value: 'a' } });
+    expect(first.error?.message).toContain('late-command');
+    const file = join(herd.home.folder, 'late-command');
+    writeFileSync(file, `#!/bin/sh\nexec '${process.execPath}' '${fixturePath('good.mjs')}'\n`, {
+      mode: 0o755,
+    });
+    const served = await until(async () => {
+      const result = await herd.fleet.call({ server: 'one', tool: 'echo', arguments: { value: 'b' } });
+      return result.success && result;
+    });
+    expect(served.metadata.incarnation).toBe(2);
+    expect(await herd.status('one')).toMatchObject({ detail: 'running', restarts: 0 });
+  });
+
   it('P10 FR-021 US5.1: fails its call at once with the command and the PATH, and is not tried again', async () => {
     const herd = await startHerd(config([command('one', 'no-such-command', ['--x'])]));
     const began = performance.now();
@@ -84,7 +104,7 @@ describe('a server whose command is missing', () => {
     });
     const { journal } = await herd.fleet.inspect('one');
     const last = journal.findLast(({ chart }) => chart === 'keeper');
-    expect(last?.to).toBe('quarantined');
+    expect(last?.to).toBe('quarantined.holding');
     expect(last?.cause).toContain("'no-such-command'");
   });
 
@@ -138,7 +158,7 @@ describe('a server that never answers initialize', () => {
       last_error: { cause: 'timeout' },
     });
     const later = await herd.fleet.call({ server: 'one', tool: 'any' });
-    expect(later.error?.message).toBe('one: is quarantined (3 failed starts in a row)');
+    expect(later.error?.message).toContain('one: is quarantined (3 failed starts in a row)');
     const left = processesOf(herd.daemon.id).filter(({ words }) => words.includes('silent.mjs'));
     expect(left).toEqual([]);
   });

@@ -209,7 +209,7 @@ describe('a command that PATH lacks', () => {
       cwd: home.folder,
       env: home.environment,
     });
-    expect(stdout).toBe('found\n');
+    expect(stdout).toBe('found');
   });
 
   it('a command that is nowhere gets a fix that works, also in quarantine', async () => {

@@ -1,6 +1,8 @@
-import { symlinkSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { connectFleet } from '../../src/library/connect-fleet.js';
+import { makeFolder } from '../support/folder.js';
 import { type Herd, isAlive, startHerd } from '../support/herd.js';
 import { NOISE_MS } from '../support/noise.js';
 import { config, server } from './config.js';
@@ -46,18 +48,20 @@ describe('a hostile config for a running daemon', () => {
     await expectUntouched(herd, pid);
   });
 
-  it('C3: an envFile outside of its folder, by path or by link, makes that server misconfigured', async () => {
-    const herd = await startHerd(GOOD);
+  it("C3: a project's envFile outside of its folder, by path or by link, refuses its file", async () => {
+    const herd = await startHerd(GOOD.replace('security: {', 'security: {trust: all, '));
     const pid = await herd.say('one', 'pid');
-    symlinkSync('/etc/hostname', join(herd.home.folder, 'linked.env'));
-    symlinkSync('/etc', join(herd.home.folder, 'linked'));
+    const project = makeFolder();
+    symlinkSync('/etc/hostname', join(project, 'linked.env'));
+    symlinkSync('/etc', join(project, 'linked'));
+    const agent = join(project, 'agent.yaml');
     const out = ['../out.env', '/etc/hostname', 'linked.env', 'linked/hostname', 'sub/../../out.env'];
     for (const envFile of out) {
-      herd.home.configure(config([server('one', 'good.mjs'), server('two', 'good.mjs', { envFile })]));
-      const message = expect.stringMatching(/leaves the folder|by a link/);
-      const problems = [{ type: 'ConfigError', message }];
-      expect(await herd.fleet.reload()).toMatchObject({ misconfigured: [{ server: 'two', problems }] });
-      expect(await herd.status('two')).toMatchObject({ detail: 'misconfigured', pids: [], incarnation: 0 });
+      const entry = { type: 'mcp', ...server('two', 'good.mjs', { envFile }) };
+      writeFileSync(agent, JSON.stringify({ tools: [entry] }));
+      await expect(connectFleet({ socket: herd.home.socket, agent })).rejects.toThrow(
+        /leaves the folder|by a link/,
+      );
       expect(await herd.say('one', 'pid')).toBe(pid);
     }
     measured(`C3: ${out.length} ways out of the folder, all refused`);

@@ -197,7 +197,7 @@ describe('a server that can no longer be read', () => {
     const { status, stdout, stderr } = await run('tools', 'gone', '--refresh');
     expect([status, stdout.includes('gone.echo')]).toEqual([1, true]);
     expect(stderr).toMatch(REASON_AT_END);
-    expect(stderr).toContain('missing: gone: toolherd no longer starts it: ');
+    expect(stderr).toContain('missing: gone: it is quarantined: ');
     const { missing } = await herd.fleet.tools();
     expect(missing).toMatchObject([{ server: 'gone', list: 'tools' }]);
     const note = 'gone: its lists may be outdated; the last known ones are shown';
@@ -405,7 +405,7 @@ describe('a server that is new to a running daemon', () => {
     const [missing] = (await herd.fleet.tools()).missing;
     expect(missing).toMatchObject({
       server: 'bad',
-      reason: expect.stringMatching(/^toolherd no longer starts it: /),
+      reason: expect.stringMatching(/^it is quarantined: /),
     });
     expect((await herd.status('bad')).incarnation).toBe(incarnation);
   });

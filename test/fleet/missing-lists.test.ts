@@ -45,7 +45,7 @@ describe('a list is missing', () => {
     const shown = '; what it last listed is shown';
     expect(reasons('stale', { state: 'connected', detail: 'running' })).toEqual([]);
     expect(reasons('stale', { state: 'error', detail: 'quarantined', last_error: crashed })).toEqual([
-      `toolherd no longer starts it: exited with code 1${shown}`,
+      `it is quarantined: exited with code 1${shown}`,
     ]);
     expect(reasons('stale', { state: 'disconnected', detail: 'stopped' })).toEqual([`it is stopped${shown}`]);
     // an error of an earlier process is not why it does not run now

@@ -48,7 +48,8 @@ describe('the entries of clients become ours', () => {
         command: 'npx',
         args: ['-y', 'pkg@1', '${workspaceFolder}'],
         env: { KEY: '${KEY}', HOST: '${HOST}' },
-        unsupportedFields: ['envFile', 'dev'],
+        envFile: '${workspaceFolder}/.env',
+        unsupportedFields: ['dev'],
       },
       {
         name: 'remote',
@@ -337,7 +338,11 @@ required = true
     const more =
       'mcp_servers:\n  - {name: p, server: s, plugin_dir: ./p, envFile: .env}\n  - {name: q, server: "@x/y"}\n';
     const [plugin, legacy] = read('holodeck', '.holodeck/config.yaml', more);
-    expect(plugin).toMatchObject({ plugin_dir: '$/.holodeck/p', unsupportedFields: ['envFile'] });
+    expect(plugin).toMatchObject({
+      plugin_dir: '$/.holodeck/p',
+      envFile: '$/.holodeck/.env',
+      unsupportedFields: [],
+    });
     expect(legacy).toEqual({
       name: 'q',
       description: 'imported from HoloDeck',

@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connect } from '../../src/index.js';
+import { connect, TrustRequiredError } from '../../src/index.js';
+import { server } from '../faults/config.js';
+import { makeFolder } from '../support/folder.js';
 import { startHerd, until } from '../support/herd.js';
 import { silentSocket } from '../support/silent-socket.js';
 import { HERD, itIsAFleet } from './contract.js';
@@ -22,6 +25,16 @@ describe('a fleet of the daemon', () => {
     const second = await connect({ socket: home.socket });
     onTestFinished(() => second.close());
     expect(await second.server('good').status()).toMatchObject({ state: 'connected', pids });
+  });
+
+  it('a refused agent file is the same error as for a fleet in this process', async () => {
+    const { home } = await startHerd(HERD);
+    const entry = { type: 'mcp', ...server('mine', 'good.mjs') };
+    const project = makeFolder({ 'agent.yaml': `tools:\n  - ${JSON.stringify(entry)}\n` });
+    const agent = join(project, 'agent.yaml');
+    const refusal = connect({ socket: home.socket, agent });
+    await expect(refusal).rejects.toBeInstanceOf(TrustRequiredError);
+    await expect(refusal).rejects.toMatchObject({ code: 1040, data: { file: agent } });
   });
 
   it('fails after the timeout if a socket accepts the connection and no process answers', async () => {

@@ -1,7 +1,22 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { FleetEvent, FleetHandle } from '../../src/index.js';
+import {
+  ConfigError,
+  type FleetEvent,
+  type FleetHandle,
+  MCPConnectionError,
+  MCPError,
+  MCPPromptNotFoundError,
+  MCPProtocolError,
+  MCPTimeoutError,
+  MCPToolNotFoundError,
+  RemoteError,
+  ServerNotFoundError,
+  ServerUnavailableError,
+  ToolherdError,
+  toError,
+} from '../../src/index.js';
 import { config, server } from '../faults/config.js';
 import { makeFolder } from '../support/folder.js';
 import { until } from '../support/until.js';
@@ -137,6 +152,49 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
       fix: expect.stringMatching(/./),
     });
     await expect(fleet.server('none').connect()).rejects.toMatchObject({ type: 'ServerNotFoundError' });
+  });
+
+  it('throws the exported class of an error, with why, fix, code and the data of the socket', async () => {
+    const { fleet } = await open();
+    await fleet.prompts('offers');
+    const unknown = await errorOf(fleet.prompt('offers', 'gret'));
+    expect(unknown).toBeInstanceOf(MCPPromptNotFoundError);
+    const { type, message, why, fix, retryable, sent, code, data } = unknown;
+    expect({ type, retryable, sent, code }).toEqual({
+      ...{ type: 'MCPPromptNotFoundError', retryable: false, sent: false },
+      code: 1016,
+    });
+    expect(fix).toBe("did you mean 'greet'?");
+    expect(data).toEqual({ type, message, why, fix, retryable, sent });
+    expect(await errorOf(fleet.status(['none']))).toBeInstanceOf(ServerNotFoundError);
+    const exits = await errorOf(fleet.server('exits').connect());
+    expect(exits).toBeInstanceOf(ServerUnavailableError);
+    expect(exits).toMatchObject({ code: 1021, sent: false, data: { type: 'ServerUnavailableError' } });
+    const late = await errorOf(fleet.prompt('offers', 'wait', {}, { timeoutMs: 100 }));
+    expect(late).toBeInstanceOf(MCPTimeoutError);
+    expect(late).toMatchObject({ code: 1012, sent: true, retryable: false });
+    const wrong = await errorOf(fleet.register({ name: 'x', command: 'npx', server: 's', nonsense: 1 }));
+    expect(wrong).toBeInstanceOf(ConfigError);
+    expect(wrong).toMatchObject({ code: 1002, problems: [{ type: 'MCPConfigError' }] });
+    const malformed = await errorOf(fleet.call('good', 'echo', {}, { timeoutMs: -1 }));
+    expect(malformed).toBeInstanceOf(RemoteError);
+    expect(malformed).toMatchObject({ type: 'InvalidParamsError', code: -32602 });
+  });
+
+  it('a timeout is a connection error, also as the error of a result', async () => {
+    const { fleet } = await open();
+    const { error } = await fleet.call('good', 'wait', {}, { timeoutMs: 100 });
+    const late = toError(error!);
+    expect(late).toBeInstanceOf(MCPTimeoutError);
+    expect(late).toBeInstanceOf(MCPConnectionError);
+    expect(late).toBeInstanceOf(MCPError);
+    expect(late).toMatchObject({ ...error, code: 1012, data: error });
+    await fleet.tools('good');
+    const missing = await fleet.call('good', 'ehco');
+    expect(toError(missing.error!)).toBeInstanceOf(MCPToolNotFoundError);
+    const refused = toError((await fleet.call('good', 'refuse')).error!);
+    expect(refused).toBeInstanceOf(MCPProtocolError);
+    expect(refused).not.toBeInstanceOf(MCPConnectionError);
   });
 
   it('sends events of states, logs, lists, calls and notifications', async () => {
@@ -297,6 +355,15 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     await expect(fleet.callMany([])).rejects.toMatchObject(refusal);
     expect(() => fleet.on('state', () => undefined)).toThrow(expect.objectContaining(refusal));
   });
+}
+
+async function errorOf(work: Promise<unknown>): Promise<ToolherdError> {
+  const error = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof ToolherdError)) throw error ?? new Error('it did not fail');
+  return error;
 }
 
 function matches(event: FleetEvent, wanted: object): boolean {

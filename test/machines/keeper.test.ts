@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createActor } from 'xstate';
 import { type IncarnationReport, type KeeperOrder, keeperMachine } from '../../src/machines/index.js';
-import type { RestartPolicy } from '../../src/machines/restart/restart-policy.js';
+import { noHistory, type RestartPolicy } from '../../src/machines/restart/restart-policy.js';
 import {
   crashing,
   healthy,
@@ -164,7 +164,7 @@ describe('wanted or not', () => {
     pass(100);
     call();
     world.say(reports.exited(1));
-    expect(state()).toBe('quarantined');
+    expect(state()).toBe('quarantined.holding');
   });
 });
 
@@ -189,7 +189,7 @@ describe('after a failure', () => {
     const { state, context, order, pass, opens } = simulateKeeper(() => crashing(100));
     order('start');
     pass(1_000_000);
-    expect(state()).toBe('quarantined');
+    expect(state()).toBe('quarantined.callable');
     expect(opens()).toHaveLength(6);
     expect(context().quarantineReason).toBe('5 restarts in 60 s');
     expect(context().lastError).toMatchObject({ cause: 'exit', code: 1 });
@@ -200,7 +200,7 @@ describe('after a failure', () => {
     const { state, context, order, pass, opens } = simulateKeeper(() => obedient);
     order('start');
     pass(10_000_000);
-    expect(state()).toBe('quarantined');
+    expect(state()).toBe('quarantined.callable');
     expect(opens()).toHaveLength(6);
     expect(opens().at(-1)).toBeGreaterThan(exact.restartWindowMs);
     expect(context().quarantineReason).toBe('6 failed starts in a row');
@@ -212,7 +212,7 @@ describe('after a failure', () => {
     );
     order('start');
     pass(1_000_000);
-    expect(state()).toBe('quarantined');
+    expect(state()).toBe('quarantined.callable');
     expect(opens()).toHaveLength(1);
     expect(context().quarantineReason).toBe('trying again cannot help');
   });
@@ -346,12 +346,12 @@ describe('after a failure', () => {
     });
     order('start');
     pass(10_000_000);
-    expect([state(), opens()]).toEqual(['quarantined', [0, 300_010, 600_020]]);
+    expect([state(), opens()]).toEqual(['quarantined.callable', [0, 300_010, 600_020]]);
     expect(context().quarantineReason).toBe('3 failed starts in a row');
     const strict = simulateKeeper(() => wrong(), { ...exact, maxRestarts: 0 });
     strict.order('start');
     strict.pass(10);
-    expect(strict.state()).toBe('quarantined');
+    expect(strict.state()).toBe('quarantined.holding');
   });
 
   test('a Retry-After of a remote server is obeyed, also before the first restart and by calls', () => {
@@ -379,7 +379,7 @@ describe('after a failure', () => {
     first.pass(1_000_000);
     first.order('reset');
     first.pass(1_000_000);
-    expect(first.state()).toBe('quarantined');
+    expect(first.state()).toBe('quarantined.callable');
     expect(first.opens()).toHaveLength(12);
     expect(first.context().restarts).toBe(10);
 
@@ -389,7 +389,7 @@ describe('after a failure', () => {
     expect(second.opens()).toHaveLength(6);
     second.order('start');
     second.pass(1_000_000);
-    expect(second.state()).toBe('quarantined');
+    expect(second.state()).toBe('quarantined.callable');
     expect(second.opens()).toHaveLength(7);
     expect(second.context().quarantineReason).toBe('7 failed starts in a row');
   });
@@ -400,14 +400,53 @@ describe('after a failure', () => {
     pass(250);
     order('reset');
     expect(state()).toBe('running.starting.connecting');
-    expect(context().history).toEqual({ restarts: [], failedStarts: 0, streak: 0, hasConnected: true });
+    expect(context().history).toEqual({ ...noHistory, hasConnected: true });
+  });
+
+  test('a call after the cool-down makes one try; each that fails doubles the cool-down, up to 32 times', () => {
+    const { state, order, call, pass, opens, context } = simulateKeeper(() => crashing(100));
+    order('start');
+    pass(1_000_000);
+    expect([state(), opens().length]).toEqual(['quarantined.callable', 6]);
+    const cooldowns = [60, 120, 240, 480, 960, 960];
+    for (const [index, seconds] of cooldowns.entries()) {
+      call();
+      call();
+      pass(200);
+      expect([state(), opens().length]).toEqual(['quarantined.holding', 7 + index]);
+      expect(context().quarantineReason).toBe('its one try after a quarantine failed');
+      const endsAt = opens().at(-1)! + 110 + seconds * 1000;
+      expect(context().callableAt).toBe(endsAt);
+      call();
+      pass(endsAt - 1 - context().now());
+      expect(state()).toBe('quarantined.holding');
+      pass(1);
+      expect(state()).toBe('quarantined.callable');
+    }
+    expect(context().restarts).toBe(5);
+  });
+
+  test('a try after a quarantine that becomes healthy ends it: the next failure is a first one', () => {
+    let isMended = false;
+    const { world, state, order, call, pass, context } = simulateKeeper(() =>
+      isMended ? healthy() : unstartable({ permanent: true }),
+    );
+    order('start');
+    pass(30_100);
+    isMended = true;
+    call();
+    pass(30_100);
+    expect([state(), context().quarantineReason]).toEqual(['running.up', undefined]);
+    world.say(reports.exited(1));
+    expect(state()).toBe('running.starting.connecting');
+    expect(context().history).toMatchObject({ quarantines: 0, failedStarts: 0 });
   });
 
   test('the reason of a quarantine is cleared when it ends', () => {
     const { state, order, pass, context } = simulateKeeper(() => unstartable({ permanent: true }));
     order('start');
     pass(100);
-    expect(state()).toBe('quarantined');
+    expect(state()).toBe('quarantined.holding');
     order('stop');
     expect(context().quarantineReason).toBeUndefined();
     expect(context().lastError?.permanent).toBe(true);

@@ -109,7 +109,10 @@ function whileGoing(step: Step): Step {
 const connect: Step[] = [steps.grant, steps.handshake];
 const untilNextTry: Step = (spec, real) => pass((spec.retryAt ?? spec.now) - spec.now)(spec, real);
 const untilCallable: Step = (spec, real) =>
-  pass(Math.max(0, spec.mood === 'waiting' ? (spec.callableAt ?? spec.now) - spec.now : 0))(spec, real);
+  pass(Math.max(0, /waiting|given up/.test(spec.mood) ? (spec.callableAt ?? spec.now) - spec.now : 0))(
+    spec,
+    real,
+  );
 
 /** Macros, because single steps hardly ever line up to a loop: without them quarantine is never reached. */
 const macros = {
@@ -134,6 +137,24 @@ const macros = {
       untilCallable,
       steps.call,
     ]).flat(),
+  lastChance: (times: number) => [
+    ...macros.hopelessStart(),
+    ...Array.from({ length: times }, () => [
+      steps.call,
+      untilCallable,
+      steps.call,
+      ...connect,
+      steps.crash,
+    ]).flat(),
+  ],
+  secondLife: () => [
+    ...macros.hopelessStart(),
+    untilCallable,
+    steps.call,
+    ...connect,
+    pass(25_000),
+    steps.crash,
+  ],
   lateCall: () => [...connect, steps.evict, steps.call, steps.closed],
 };
 

@@ -74,7 +74,8 @@ describe('layer 1: every edge of the keeper that can happen, walked with a real 
     expect([...reached].sort()).toEqual([
       'idle',
       'needs_auth',
-      'quarantined',
+      'quarantined.callable',
+      'quarantined.holding',
       'running.recalled',
       'running.restarting',
       'running.starting.connecting',

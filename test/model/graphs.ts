@@ -74,6 +74,7 @@ export function keeperProjection({
   return [
     place,
     ...(/queued/.test(place) && startedBy === 'policy' ? ['a restart'] : []),
+    ...(/^running/.test(place) && startedBy === 'trial' ? ['a trial'] : []),
     ...(/^running/.test(place) && connectedAt !== undefined ? ['was connected'] : []),
     ...(/^waiting/.test(place) && verdict.verdict === 'recheck' ? ['a recheck'] : []),
     ...(history.hasConnected ? ['connected before'] : []),

@@ -111,10 +111,12 @@ function checkKeeper({ world, keeper, state }: KeeperHarness): void {
     'a permit is held while starting (unless it broke), and only then': permits.includes(world.permitsHeld),
     'a next try is promised while waiting, and only then':
       (context.nextRetryAt !== undefined) === place.startsWith('waiting'),
-    'so is when a call may make it': (context.callableAt !== undefined) === place.startsWith('waiting'),
+    'so is when a call may make it, also in quarantine':
+      (context.callableAt !== undefined) === /^(waiting|quarantined)/.test(place),
     'and that moment has come where calls may':
-      (place === 'waiting.callable') === isCallable({ world, context }),
-    'a reason is given in quarantine': (context.quarantineReason !== undefined) === (place === 'quarantined'),
+      place.endsWith('.callable') === isCallable({ world, context }),
+    'a reason is given in quarantine':
+      (context.quarantineReason !== undefined) === place.startsWith('quarantined'),
   };
   for (const [law, holds] of Object.entries(laws)) if (!holds) throw new Error(`${law} (${place})`);
 }
@@ -134,7 +136,7 @@ function isPossible(state: KeeperSnapshot, name: string): boolean {
   // Without a process the incarnation ends in the same breath: the keeper is never found stopping there.
   if (place === 'running.starting.queued' && (name === 'stop' || name === 'restart')) return false;
   // A next try that is nearer than the end of the hold comes first.
-  const { callableAt = 0, nextRetryAt = 0 } = state.context;
+  const { callableAt = 0, nextRetryAt = Number.POSITIVE_INFINITY } = state.context;
   if (name === 'after hold') return callableAt < nextRetryAt;
   const [, ending] = /^server ended: (.*)$/.exec(name) ?? [];
   return ending === undefined || causes[place]?.[ending] !== undefined;

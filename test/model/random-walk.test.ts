@@ -55,6 +55,7 @@ describe('layer 3: for any sequence of events a keeper follows its specification
       Object.keys(often).sort(),
       'every place and every reason was reached, and not by one lucky run',
     ).toEqual([
+      'given up: its one try after a quarantine failed',
       'given up: n failed start in a row',
       'given up: n failed starts in a row',
       'given up: n restart in n s',
@@ -62,7 +63,8 @@ describe('layer 3: for any sequence of events a keeper follows its specification
       'given up: trying again cannot help',
       'idle',
       'needs_auth',
-      'quarantined',
+      'quarantined.callable',
+      'quarantined.holding',
       'running.recalled',
       'running.restarting',
       'running.starting.connecting',
@@ -74,6 +76,7 @@ describe('layer 3: for any sequence of events a keeper follows its specification
       'waiting.holding',
     ]);
     expect(reached.get('waiting.holding')).toBeGreaterThan(50);
-    expect(reached.get('quarantined')).toBeGreaterThan(500);
+    expect(reached.get('quarantined.holding')).toBeGreaterThan(500);
+    expect(reached.get('quarantined.callable')).toBeGreaterThan(50);
   });
 });

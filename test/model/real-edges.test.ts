@@ -136,16 +136,22 @@ const places: Record<string, Place> = {
       backoff: connecting,
     },
   },
-  quarantined: {
+  'quarantined.holding': {
     way: ['start', 'open', 'crash', 'open', 'crash'],
     options: { spec: { maxRestarts: 1 } },
     then: {
       ...ordersThatStart,
       reset: connecting,
-      call: 'quarantined',
-      wake: 'quarantined',
+      call: 'quarantined.holding',
+      wake: 'quarantined.holding',
       stop: 'stopped',
+      hold: 'quarantined.callable',
     },
+  },
+  'quarantined.callable': {
+    way: ['start', 'open', 'crash', 'open', 'crash', 'hold'],
+    options: { spec: { maxRestarts: 1 } },
+    then: { ...ordersThatStart, reset: connecting, call: connecting, wake: connecting, stop: 'stopped' },
   },
   stopped: {
     way: ['stop'],
@@ -200,7 +206,7 @@ describe('layer 1, real processes: every edge of the keeper leads where it shoul
 
   test('P10: a missing command is quarantined at once', async () => {
     const harness = await walk({ spec: { command: '/no/such/command' } }, ['start']);
-    await harness.reaches('quarantined');
+    await harness.reaches('quarantined.holding');
     expect(harness.replica.snapshot().lastError).toMatchObject({ cause: 'spawn', permanent: true });
     await harness.end();
   });

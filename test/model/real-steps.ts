@@ -44,7 +44,7 @@ export const steps = {
     harness.fire('backoff');
   },
   hold: async (harness) => {
-    await harness.reaches('waiting.holding');
+    await harness.until('a hold', () => harness.keeper.endsWith('.holding'));
     harness.fire('hold');
   },
   startTimeout: (harness) => harness.fire('startTimeout'),

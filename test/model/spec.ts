@@ -11,11 +11,14 @@ type Fact =
   | { what: 'let go'; at: number; uncalledFor: boolean }
   | { what: 'handshake'; at: number }
   | { what: 'death'; at: number; how: Death; lived: number | undefined }
+  | { what: 'given up'; at: number }
   | { what: 'forgiven'; at: number };
 
 /** A life that has begun and not yet ended. */
 interface Life {
   uncalledFor: boolean;
+  /** A call tried what had been given up. */
+  isLastChance: boolean;
   letGoAt: number | undefined;
   handshakeAt: number | undefined;
   /** It is going: as what, and when it will be killed at the latest. */
@@ -35,7 +38,7 @@ export class Spec {
   then: 'policy' | 'nothing' | 'another' = 'policy';
   called = false;
   retryAt: number | undefined;
-  /** From when on a call need not wait for `retryAt`. */
+  /** From when on a call makes the next try. */
   callableAt: number | undefined;
   lives = 0;
   readonly log: Fact[] = [];
@@ -70,6 +73,7 @@ export class Spec {
   call(): void {
     if (this.mood === 'asleep') this.#begin(false);
     else if (this.mood === 'waiting' && this.now >= (this.callableAt ?? 0)) this.#begin(true);
+    else if (this.mood === 'given up' && this.now >= (this.callableAt ?? 0)) this.#begin(false, true);
     else if (this.life?.handshakeAt !== undefined && this.then === 'policy') this.called = true;
   }
 
@@ -101,7 +105,7 @@ export class Spec {
   /** It is gone: for the reason it was going for, or else for this one. */
   dies(how: Death): void {
     if (!this.life) return;
-    const { going, handshakeAt } = this.life;
+    const { going, handshakeAt, isLastChance } = this.life;
     const lived = handshakeAt === undefined ? undefined : this.now - handshakeAt;
     const cause = going === undefined || (going.how === 'wanted' && how === 'bad close') ? how : going.how;
     this.log.push({ what: 'death', at: this.now, how: cause, lived });
@@ -111,7 +115,7 @@ export class Spec {
     this.called = false;
     if (then === 'nothing') this.#rest('switched off');
     else if (then === 'another') this.#begin(false);
-    else this.#decide(cause, called);
+    else this.#decide(cause, called, isLastChance && (lived ?? 0) < this.#policy.healthyAfterMs);
   }
 
   /** Time passes; what is due on the way happens on the way. */
@@ -157,14 +161,24 @@ export class Spec {
     return streak;
   }
 
-  #decide(how: Death, called: boolean): void {
+  /** How often it was given up since it was last seen healthy. */
+  givenUp(): number {
+    let times = 0;
+    for (const fact of this.#sinceForgiven()) {
+      if (fact.what === 'given up') times += 1;
+      if (fact.what === 'death' && (fact.lived ?? -1) >= this.#policy.healthyAfterMs) times = 0;
+    }
+    return times;
+  }
+
+  #decide(how: Death, called: boolean, wasLastChance: boolean): void {
     const { restart, maxRestarts } = this.#policy;
     const hasFailed = how === 'failure' || how === 'doubtful';
     const comesBack = (hasFailed && restart !== 'never') || (how === 'clean' && restart === 'always');
     const tooOften = hasFailed && this.failedStartsInARow() >= maxRestarts + 1;
     const wasThere = this.log.some(({ what }) => what === 'handshake');
     if (how === 'unauthorised') this.#rest('locked out');
-    else if (how === 'hopeless' || tooOften) this.#rest('given up');
+    else if (how === 'hopeless' || tooOften || (hasFailed && wasLastChance)) this.#giveUp();
     else if (comesBack) this.#comeBack(how === 'doubtful' && !wasThere);
     else if (called) this.#begin(false);
     else this.#rest('asleep');
@@ -175,7 +189,7 @@ export class Spec {
     const recent = this.uncalledFor().filter((at) => this.now - at <= restartWindowMs);
     const hasFailedToStart = this.failedStartsInARow() > 0;
     const streak = Math.max(this.streak(), hasFailedToStart ? 1 : 0);
-    if (recent.length >= maxRestarts) this.#rest('given up');
+    if (recent.length >= maxRestarts) this.#giveUp();
     else if (isWrong) this.#wait(Math.max(1000, backoff.maxMs * 10));
     else if (streak === 0) this.#begin(true);
     else {
@@ -192,11 +206,19 @@ export class Spec {
     this.callableAt = this.now + Math.ceil(this.#policy.backoff.maxMs / 3);
   }
 
-  #begin(uncalledFor: boolean): void {
+  #giveUp(): void {
+    this.log.push({ what: 'given up', at: this.now });
+    this.#rest('given up');
+    let ms = Math.max(1000, this.#policy.backoff.maxMs);
+    for (let time = 2; time <= Math.min(6, this.givenUp()); time += 1) ms *= 2;
+    this.callableAt = this.now + ms;
+  }
+
+  #begin(uncalledFor: boolean, isLastChance = false): void {
     this.mood = 'awake';
     this.retryAt = undefined;
     this.lives += 1;
-    this.life = { uncalledFor, letGoAt: undefined, handshakeAt: undefined, going: undefined };
+    this.life = { uncalledFor, isLastChance, letGoAt: undefined, handshakeAt: undefined, going: undefined };
   }
 
   #rest(mood: Spec['mood']): void {

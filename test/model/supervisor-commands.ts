@@ -251,7 +251,11 @@ const untilRetry: Step = (model, real, name) =>
   pass(Math.max(0, (model.get(name).retryAt ?? model.now) - model.now))(model, real, name);
 const untilCallable: Step = (model, real, name) => {
   const { mood, callableAt } = model.get(name);
-  return pass(mood === 'waiting' ? Math.max(0, callableAt - model.now) : 0)(model, real, name);
+  return pass(['waiting', 'quarantined'].includes(mood) ? Math.max(0, callableAt - model.now) : 0)(
+    model,
+    real,
+    name,
+  );
 };
 const times = (count: number, ...loop: Step[]) => Array.from({ length: count }, () => loop).flat();
 
@@ -264,6 +268,12 @@ const macros: Record<string, (count: number) => Step[]> = {
     steps.start,
     ...times(count, steps.doubtful, steps.call, untilCallable, steps.call),
   ],
+  lastChance: (count) => [
+    steps.start,
+    steps.hopeless,
+    ...times(count, steps.call, untilCallable, steps.call, steps.handshake, steps.crash),
+  ],
+  secondLife: () => [steps.start, steps.hopeless, untilCallable, steps.call, steps.handshake, steps.answer],
   muteLoop: (count) => [steps.start, ...times(Math.min(count, 3), pass(42_000), untilRetry)],
   exitLoop: (count) => [steps.start, ...times(count, steps.handshake, steps.exit, untilRetry)],
   healthyLife: () => [steps.start, steps.handshake, pass(25_000), steps.crash],

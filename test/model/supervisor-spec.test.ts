@@ -35,6 +35,7 @@ describe('layer 3: for any sequence of events a herd follows its specification',
     const reached = new Map<string, number>();
     const told = new Map<string, number>();
     let waitedAndServed = 0;
+    let servedByLastChance = 0;
     await fc.assert(
       fc.asyncProperty(
         policies,
@@ -58,6 +59,9 @@ describe('layer 3: for any sequence of events a herd follows its specification',
           }
           for (const { calls } of model.all) {
             waitedAndServed += calls.filter(({ told: end, life }) => end === 'ok' && life?.isRestart).length;
+            servedByLastChance += calls.filter(
+              ({ told: end, life }) => end === 'ok' && life?.isLastChance,
+            ).length;
           }
         },
       ),
@@ -86,5 +90,6 @@ describe('layer 3: for any sequence of events a herd follows its specification',
       expect(told.get(what), what).toBeGreaterThan(10);
     }
     expect(waitedAndServed, 'served by an incarnation that the policy brought back').toBeGreaterThan(10);
+    expect(servedByLastChance, 'served by the one try after a quarantine').toBeGreaterThan(10);
   }, 120_000);
 });

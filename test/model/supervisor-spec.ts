@@ -28,6 +28,8 @@ export interface SpecCall {
 export interface Life {
   number: number;
   isRestart: boolean;
+  /** A call tried a quarantined server. */
+  isLastChance: boolean;
   begunAt: number | undefined;
   handshakeAt: number | undefined;
   /** It is on its way out: as what, and when it is killed at the latest. */
@@ -53,7 +55,7 @@ export class ServerSpec {
   life: Life | undefined;
   lives = 0;
   retryAt: number | undefined;
-  /** From when on a call need not wait for `retryAt`. */
+  /** From when on a call makes the next try. */
   callableAt = 0;
   restarts = 0;
   readonly #limits: Limits;
@@ -67,6 +69,7 @@ export class ServerSpec {
   #recent: number[] = [];
   #failedStarts = 0;
   #streak = 0;
+  #quarantines = 0;
 
   constructor(policy: RestartPolicy, limits: Limits, now: () => number, predecessor?: ServerSpec) {
     this.policy = policy;
@@ -116,6 +119,7 @@ export class ServerSpec {
     this.#recent = [];
     this.#failedStarts = 0;
     this.#streak = 0;
+    this.#quarantines = 0;
     if (this.mood === 'waiting' || this.mood === 'quarantined') this.#begin(false);
   }
 
@@ -130,7 +134,7 @@ export class ServerSpec {
     if (this.isOpen) call.life = this.life;
     else if (this.#refuses) call.told = 'ServerUnavailableError false';
     else if (this.mood === 'idle') this.#begin(false);
-    else if (this.#isCallable) this.#begin(true);
+    else if (this.#isCallable) this.#begin(this.mood === 'waiting', this.mood === 'quarantined');
     else if (this.life?.handshakeAt !== undefined && this.#then === 'policy') this.#isRecalled = true;
     return call;
   }
@@ -174,7 +178,7 @@ export class ServerSpec {
     const { life } = this;
     if (life === undefined) return;
     this.#tell(this.inFlight, lastWords[as], true);
-    const { going, handshakeAt } = life;
+    const { going, handshakeAt, isLastChance } = life;
     const cause = going?.as ?? (handshakeAt === undefined && as === 'clean' ? 'crash' : as);
     this.life = undefined;
     this.#wasConnected = handshakeAt !== undefined;
@@ -186,7 +190,7 @@ export class ServerSpec {
     this.#isRecalled = false;
     if (then === 'nothing') this.#rest('stopped');
     else if (then === 'another') this.#begin(false);
-    else this.#decide(cause, isRecalled);
+    else this.#decide(cause, isRecalled, isLastChance && !this.#isHealthySince(handshakeAt));
     this.#tellWaiting();
   }
 
@@ -216,11 +220,11 @@ export class ServerSpec {
 
   get #refuses(): boolean {
     if (this.mood === 'waiting') return !this.#wasConnected && !this.#isCallable;
-    return this.mood === 'stopped' || this.mood === 'quarantined';
+    return this.mood === 'stopped' || (this.mood === 'quarantined' && !this.#isCallable);
   }
 
   get #isCallable(): boolean {
-    return this.mood === 'waiting' && this.#now() >= this.callableAt;
+    return ['waiting', 'quarantined'].includes(this.mood) && this.#now() >= this.callableAt;
   }
 
   #tellWaiting(): void {
@@ -231,12 +235,12 @@ export class ServerSpec {
     for (const call of calls) call.told = `${type} ${sent}`;
   }
 
-  #begin(isRestart: boolean): void {
+  #begin(isRestart: boolean, isLastChance = false): void {
     this.mood = 'running';
     this.retryAt = undefined;
     this.lives += 1;
     const none = { begunAt: undefined, handshakeAt: undefined, going: undefined, isLost: false };
-    this.life = { number: this.lives, isRestart, ...none };
+    this.life = { number: this.lives, isRestart, isLastChance, ...none };
   }
 
   #rest(mood: ServerSpec['mood']): void {
@@ -260,17 +264,24 @@ export class ServerSpec {
     else {
       this.#failedStarts = 0;
       this.#wasEverConnected = true;
-      if (this.#now() - handshakeAt >= this.policy.healthyAfterMs) this.#streak = 0;
+      if (!this.#isHealthySince(handshakeAt)) return;
+      this.#streak = 0;
+      this.#quarantines = 0;
     }
   }
 
-  #decide(cause: Death, isRecalled: boolean): void {
+  #isHealthySince(handshakeAt: number | undefined): boolean {
+    return handshakeAt !== undefined && this.#now() - handshakeAt >= this.policy.healthyAfterMs;
+  }
+
+  #decide(cause: Death, isRecalled: boolean, wasLastChance: boolean): void {
     const { restart, maxRestarts, restartWindowMs, backoff } = this.policy;
     const isFailure = cause !== 'told' && cause !== 'clean';
     const comesBack = restart === 'always' ? cause !== 'told' : restart === 'on-failure' && isFailure;
     const recent = this.#recent.filter((at) => this.#now() - at <= restartWindowMs).length;
-    if (cause === 'hopeless' || (isFailure && this.#failedStarts > maxRestarts)) this.#rest('quarantined');
-    else if (comesBack && recent >= maxRestarts) this.#rest('quarantined');
+    if (cause === 'hopeless' || (isFailure && this.#failedStarts > maxRestarts)) this.#giveUp();
+    else if (isFailure && wasLastChance) this.#giveUp();
+    else if (comesBack && recent >= maxRestarts) this.#giveUp();
     else if (comesBack && cause === 'doubtful' && !this.#wasEverConnected)
       this.#wait(Math.max(1000, backoff.maxMs * 10));
     else if (comesBack && this.#streak === 0 && this.#failedStarts === 0) this.#begin(true);
@@ -278,6 +289,13 @@ export class ServerSpec {
       this.#wait(Math.min(backoff.maxMs, backoff.minMs * backoff.factor ** Math.max(0, this.#streak - 1)));
     } else if (isRecalled) this.#begin(false);
     else this.#rest('idle');
+  }
+
+  #giveUp(): void {
+    this.#rest('quarantined');
+    this.callableAt =
+      this.#now() + Math.max(1000, this.policy.backoff.maxMs) * 2 ** Math.min(5, this.#quarantines);
+    this.#quarantines += 1;
   }
 
   #wait(ms: number): void {

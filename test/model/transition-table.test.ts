@@ -51,13 +51,13 @@ const keeperIgnores: readonly Ignored[] = [
   { event: /^reset$/, in: /./, because: 'there is nothing to forget' },
   { event: /^call\.waiting/, in: /starting|restarting/, because: 'the next handshake serves it' },
   { event: /^call\.waiting/, in: /recalled/, because: 'it is known that calls wait' },
-  { event: /^call\.waiting/, in: /^waiting\.holding/, because: 'the last try is too recent' },
+  { event: /^call\.waiting/, in: /\.holding/, because: 'the last try is too recent' },
   {
     event: /^call\.waiting/,
     in: /stopping|stopped/,
     because: 'calls do not start what was stopped by order',
   },
-  { event: /^call\.waiting/, in: /quarantined|needs_auth/, because: 'it was given up until a person acts' },
+  { event: /^call\.waiting/, in: /needs_auth/, because: 'it was given up until a person acts' },
   { event: /^permit\.granted/, in: /^(?!running\.starting\.queued)/, because: 'nothing is queued' },
   { event: /^permit broke/, in: /connecting/, because: 'it was granted already' },
   { event: /^server\.connected/, in: /queued/, because: 'it was not told to connect' },
@@ -186,5 +186,6 @@ function known(machine: typeof serverMachine | typeof keeperMachine | typeof tra
 
 function historyOf({ history }: KeeperSnapshot['context']): string {
   const counts = `history ${history.restarts.length}/${history.failedStarts}/${history.streak}`;
-  return history.hasConnected ? `${counts} connected before` : counts;
+  const quarantines = history.quarantines > 0 ? ` quarantine ${history.quarantines}` : '';
+  return `${counts}${quarantines}${history.hasConnected ? ' connected before' : ''}`;
 }

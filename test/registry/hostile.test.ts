@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { dockerHostAccess } from '../../src/cli/commands/config/new-entry.js';
+import { dockerHostAccess } from '../../src/cli/commands/config/docker-host-access.js';
 import { openRegistry } from '../../src/registry/index.js';
 import { makeFolder } from '../support/folder.js';
 import { prepareRegistry } from './command.js';
@@ -56,6 +56,29 @@ describe('a hostile answer of the registry', () => {
     ],
     [['run', '--mount', 'type=bind,src=/,dst=/x', 'image'], ['--mount type=bind,src=/,dst=/x']],
     [['run', '--volume=/var/run/docker.sock:/s', 'image'], ['--volume=/var/run/docker.sock:/s']],
+    [['run', '-itv', '/:/h', 'image'], ['-itv /:/h']],
+    [['run', '-iv/:/h', 'image'], ['-iv/:/h']],
+    [['run', '-v=/:/h', 'image'], ['-v=/:/h']],
+    [['run', '--privileged=1', '--privileged=false', 'image'], ['--privileged=1']],
+    [
+      ['run', '-v', '${HOME}:/h', '-v', '${X:-/}:/h', '-v', '${userHome}/x:/h', 'image'],
+      ['-v ${HOME}:/h', '-v ${X:-/}:/h', '-v ${userHome}/x:/h'],
+    ],
+    [
+      ['run', '--env-file', '/path', '--volumes-from', 'x', '--device-cgroup-rule=c 1:3 rwm', 'image'],
+      ['--env-file /path', '--volumes-from x', '--device-cgroup-rule=c 1:3 rwm'],
+    ],
+    [
+      ['run', '--cgroupns', 'host', '--network', 'container:x', '--use-api-socket', '--cidfile=/x', 'image'],
+      ['--cgroupns host', '--network container:x', '--use-api-socket', '--cidfile=/x'],
+    ],
+    [
+      ['run', '--mount', 'type=volume,dst=/x,volume-opt=device=/,volume-opt=o=bind', 'image'],
+      ['--mount type=volume,dst=/x,volume-opt=device=/,volume-opt=o=bind'],
+    ],
+    [['--context', 'run', 'run', '--name', '--privileged', 'image', '--privileged', '-v', '/:/h'], []],
+    [['run', '--network', 'bridge', '--mount', 'type=tmpfs,dst=/x', '-e', 'A=/x', 'image'], []],
+    [['exec', '--privileged', 'x'], []],
   ])('the host access of a container: %j', (args, reach) => {
     expect(dockerHostAccess(args)).toEqual(reach);
   });

@@ -112,6 +112,18 @@ describe('a package becomes an entry', () => {
     expect(needs(shapes.snakeCase)).toMatchObject([{ name: 'SNAKE_KEY', isOptional: false }]);
   });
 
+  it('a package of npm without a version is the latest one; a variable in snake_case is required', () => {
+    const { server } = shapes.snakeCase;
+    const pack = {
+      ...{ registry_type: 'npm', identifier: 'snake-mcp', transport: { type: 'stdio' } },
+      environment_variables: [{ name: 'KEY' }, { name: 'OTHER', required: false }],
+    };
+    expect(entry({ server: { ...server, packages: [pack] } })).toMatchObject({
+      args: ['-y', 'snake-mcp@latest'],
+      env: { KEY: '${KEY}', OTHER: '${OTHER:-}' },
+    });
+  });
+
   it('runtime and package arguments are kept, and their variables are required', () => {
     const published = pack({
       runtimeArguments: [{ type: 'named', name: '--prefer-offline', isRequired: true }],

@@ -1,6 +1,6 @@
 /**
  * Every command, in the groups and the order of `toolherd --help`, with the line that stands there. A command itself is
- * declared in a file of commands/, which is loaded when the command is called: so the overview costs one file, not 41.
+ * declared in a file of commands/, which is loaded when the command is called: so the overview costs one file, not 43.
  */
 export const GROUPS = {
   'Start here': {
@@ -34,6 +34,8 @@ export const GROUPS = {
   Config: {
     list: 'list the servers of the config',
     remove: 'remove a server from the config',
+    enable: 'enable servers of the config',
+    disable: 'disable servers of the config, and keep their entries',
     validate: 'check config files without running anything',
     schema: 'print the JSON Schema of the config files',
     reload: 'read the config again',
@@ -55,6 +57,7 @@ export const GROUPS = {
   Daemon: {
     down: 'stop every server and the daemon',
     doctor: 'look for problems, and say how to fix them',
+    socket: 'print the path of the socket',
     service: 'let the system keep the daemon running',
   },
   Help: {
@@ -73,5 +76,6 @@ export const COMMANDS: Readonly<Record<string, string>> = Object.assign({}, ...O
 /** The files of commands/ that declare several commands. Every other command has a file of its name. */
 export const SHARED_FILES: Readonly<Record<string, string>> = {
   ...{ start: 'lifecycle', stop: 'lifecycle', restart: 'lifecycle', reset: 'lifecycle' },
+  ...{ enable: 'enabling', disable: 'enabling' },
   ...{ tools: 'lists', prompts: 'lists', resources: 'lists' },
 };

@@ -16,6 +16,8 @@ export type Completion =
   | 'tool'
   | 'tool argument'
   | 'prompt'
+  /** The URI of a resource of the server before it. */
+  | 'resource'
   | readonly string[];
 
 export interface ArgumentDeclaration {
@@ -87,7 +89,7 @@ export const GLOBAL_OPTIONS = {
   'no-color': { type: 'boolean', about: 'no colours (also: NO_COLOR)' },
   'no-autostart': { type: 'boolean', about: 'do not start the daemon' },
   help: { type: 'boolean', short: 'h', about: 'this help' },
-  version: { type: 'boolean', about: 'print the version', hidden: true },
+  version: { type: 'boolean', short: 'V', about: 'print the version', hidden: true },
 } as const satisfies Record<string, OptionDeclaration>;
 
 type Arguments = Readonly<Record<string, ArgumentDeclaration>>;
@@ -119,6 +121,8 @@ export type Globals = OptionValues<typeof GLOBAL_OPTIONS>;
 export interface FleetOptions {
   autostart?: boolean;
   viewMode?: ViewMode;
+  /** The daemon may read another config than --config names. */
+  anyConfig?: boolean;
   /** Maximum wait for the hello of the daemon, in place of --timeout. */
   timeoutMs?: number;
   onLost?: () => void;
@@ -169,6 +173,8 @@ interface Declaration<A extends Arguments, O extends Options> {
   examples: readonly (string | readonly [line: string, about: string])[];
   /** What each exit status means. */
   exits?: { readonly [Status in keyof typeof EXIT]?: string };
+  /** With --help and an argument: explains what the argument names. Without it --help explains the command. */
+  explain?(context: CommandInput<ArgumentValues<A>, OptionValues<O>>): Promise<number>;
   /** It applies --timeout in its own way, or goes on until it is interrupted. Any other command ends when the time is over. */
   ownTimeout?: true;
   /** Answers with the exit status. */
@@ -179,6 +185,7 @@ interface Declaration<A extends Arguments, O extends Options> {
 export interface Command extends Declaration<Arguments, Options> {
   args: Arguments;
   options: Options;
+  explain?(context: CommandInput): Promise<number>;
   run(context: CommandInput): Promise<number>;
 }
 

@@ -44,7 +44,7 @@ export function parseTokens(rest: readonly string[], command: Command): Tokens {
     const args = [...words];
     return { ...parseArgs({ args, options: parserOptions(options), allowPositionals: true }), passthrough };
   } catch (error) {
-    throw explain(error as Error, command, Object.keys(options));
+    throw explain(error as Error, command, options, words);
   }
 }
 
@@ -91,21 +91,46 @@ function parserOptions(
 }
 
 /** Turns an error of Node's parser into one with a suggestion. */
-function explain(error: Error, command: Command, known: readonly string[]): UsageError {
+function explain(
+  error: Error,
+  command: Command,
+  known: Readonly<Record<string, OptionDeclaration>>,
+  words: readonly string[],
+): UsageError {
   const option = /'(?:-\w, )?(--?[\w-]+)/.exec(error.message)?.[1] ?? '';
+  const name = option.replace(/^--?/, '');
   if (isCode(error, 'ERR_PARSE_ARGS_UNKNOWN_OPTION')) {
-    const near = didYouMean(option.replace(/^--/, ''), known).replace("'", "'--");
-    const fix = near === '' ? undefined : `${near} ${usageHint(command)}`;
+    const near = didYouMean(name, Object.keys(known)).replace("'", "'--");
+    const before = words.slice(0, words.indexOf(option)).filter((word) => !word.startsWith('-'));
+    const behind = before.length > Object.keys(command.args).length ? behindDashes(command) : undefined;
+    const fix = behind ?? (near === '' ? undefined : `${near} ${usageHint(command)}`);
     return new UsageError(`unknown option '${option}' for '${command.name}'`, fix);
   }
-  return new UsageError(error.message.split('. ')[0] ?? error.message);
+  const found = Object.entries(known).find(([key, { short }]) => key === name || short === name);
+  if (found === undefined) return new UsageError(error.message.split('. ')[0] ?? error.message);
+  const [key, declared] = found;
+  if (declared.type === 'boolean') return new UsageError(`--${key} takes no value`);
+  if (!error.message.includes('ambiguous')) return new UsageError(`--${key} needs a value`);
+  if (declared.type === 'integer') return numberError(key, declared);
+  // Node takes a word with a dash for the next option
+  return new UsageError(
+    `--${key} needs a value`,
+    `a value that begins with a dash is written --${key}=VALUE`,
+  );
+}
+
+/** The fix for words of another program that stand before `--`. */
+function behindDashes({ name, passthrough }: Command): string | undefined {
+  if (passthrough === undefined || passthrough.hidden) return undefined;
+  return `put the command behind --: toolherd ${name} NAME -- ${passthrough.label}`;
 }
 
 function readArguments(
-  { name, args, options }: Command,
+  command: Command,
   positionals: readonly string[],
   values: Tokens['values'],
 ): Record<string, unknown> {
+  const { name, args, options } = command;
   const left = [...positionals];
   const read: Record<string, unknown> = {};
   const missing: [key: string, argument: ArgumentDeclaration][] = [];
@@ -117,7 +142,7 @@ function readArguments(
       missing.push([key, argument]);
     read[key] = argument.many ? given : given[0];
   }
-  if (left.length > 0) throw new UsageError(`too many arguments for '${name}'`);
+  if (left.length > 0) throw new UsageError(`too many arguments for '${name}'`, behindDashes(command));
   if (missing.length > 0) throw missingError(missing, options);
   return read;
 }
@@ -157,8 +182,12 @@ function readOption(key: string, option: OptionDeclaration, value: Tokens['value
   const { min = 0, max = Number.MAX_SAFE_INTEGER } = option;
   const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
   if (number >= min && number <= max) return number;
-  const range = option.max === undefined ? `, ${min} or more` : ` from ${min} to ${max}`;
-  throw new UsageError(`--${key} must be a whole number${range}`, `for example --${key} 20`);
+  throw numberError(key, option);
+}
+
+function numberError(key: string, { min = 0, max }: { min?: number; max?: number }): UsageError {
+  const range = max === undefined ? `, ${min} or more` : ` from ${min} to ${max}`;
+  return new UsageError(`--${key} must be a whole number${range}`, `for example --${key} 20`);
 }
 
 function checkChoice(

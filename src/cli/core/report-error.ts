@@ -1,5 +1,5 @@
 import { type ConfigError, formatProblem } from '../../config/parse/problem.js';
-import type { TrustRequiredError, WouldRun } from '../../config/trust/trust.js';
+import type { AgentFileNotAllowedError, WouldRun } from '../../config/trust/trust.js';
 import type { ConfigProblem } from '../../fleet/fleet.js';
 import type { Environment } from '../../shared/environment.js';
 import { messageOf } from '../../shared/errors.js';
@@ -19,7 +19,7 @@ export function reportError(error: unknown, output: Output, environment: Environ
     return status;
   }
   const isRefusedFile =
-    isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') && isAboutFile(error);
+    isOf<AgentFileNotAllowedError & FromDaemon>(error, 'TrustRequiredError') && isAboutFile(error);
   const preview = isRefusedFile
     ? describeWouldRun(error.data?.file ?? error.file, wouldRunOf(error))
     : undefined;
@@ -87,26 +87,28 @@ function describe(error: unknown, environment: Environment): Description {
   const known = { type, message, why, fix, status: exitStatusOf(type) };
   const problems = configProblems(error, environment);
   if (problems !== undefined) return { ...known, problems };
-  if (!isOf<TrustRequiredError & FromDaemon>(error, 'TrustRequiredError') || !isAboutFile(error))
+  if (!isOf<AgentFileNotAllowedError & FromDaemon>(error, 'TrustRequiredError') || !isAboutFile(error))
     return known;
   return { ...known, would_run: wouldRunJson(wouldRunOf(error)) };
 }
 
 /** An error that came from the daemon has its further fields in `data`. */
 interface FromDaemon {
-  data?: {
-    file: string;
-    would_run: (Omit<WouldRun, 'envFile'> & { env_file?: string })[];
-    problems: ConfigError['problems'];
-  };
+  data?:
+    | {
+        file: string;
+        would_run: (Omit<WouldRun, 'envFile'> & { env_file?: string })[];
+        problems: ConfigError['problems'];
+      }
+    | undefined;
 }
 
 /** The error is about a file that is not allowed yet. For a revoked file or a blocked tool there is no preview. */
-function isAboutFile({ data, wouldRun }: Partial<TrustRequiredError> & Partial<FromDaemon>): boolean {
+function isAboutFile({ data, wouldRun }: Partial<AgentFileNotAllowedError> & Partial<FromDaemon>): boolean {
   return data?.would_run !== undefined || wouldRun !== undefined;
 }
 
-function wouldRunOf({ data, wouldRun }: TrustRequiredError & FromDaemon): readonly WouldRun[] {
+function wouldRunOf({ data, wouldRun }: AgentFileNotAllowedError & FromDaemon): readonly WouldRun[] {
   if (data === undefined) return wouldRun;
   return data.would_run.map(({ env_file, ...rest }) =>
     env_file === undefined ? rest : { ...rest, envFile: env_file },

@@ -12,6 +12,7 @@ import { VERSION } from '../../shared/version.js';
 import type { CommandContext } from '../core/command.js';
 import { agentFileOf } from '../core/load-options.js';
 import { limitByTimeoutOption } from '../core/timeout.js';
+import { checkDaemonConfig, checkNamedConfig } from './config-file.js';
 
 const CLIENT = { name: 'toolherd', version: VERSION };
 
@@ -43,7 +44,9 @@ export async function openFleet(
   return startAndRetry(context, { autostart, needsView }, async () => {
     const { peer, first, ...opened } = await connectTo(socketOf(context));
     const hello = (file: string | undefined) =>
-      first(peer.request('fleet/hello', { client: CLIENT, agent: file })) as Promise<Hello>;
+      first(
+        peer.request('fleet/hello', { client: CLIENT, agent: file, folder: context.cwd }),
+      ) as Promise<Hello>;
     try {
       const answer = await limitByTimeoutOption(context, helloWithFallback(context, agent, viewMode, hello));
       noteVersion(context, answer.daemon.version);
@@ -61,6 +64,13 @@ function noteVersion({ output }: CommandContext, version: string): void {
   output.note(
     `warning: the daemon is older (${version}) than this command (${VERSION}); replace it with: toolherd up --replace`,
   );
+}
+
+/** What is doubtful in the agent's file. The bridge prints it, so that it is in the log that the agent keeps of its servers. */
+export function noteWarnings({ output }: CommandContext, { warnings = [] }: Hello): void {
+  if (warnings.length === 0) return;
+  const { problemText } = loadBundle<typeof import('../core/report-error.js')>('report-error');
+  output.note(problemText(warnings, 'warning'));
 }
 
 /** Says hello with the agent's file. If the file may not be used and was not named, says so and leaves it out. */
@@ -137,8 +147,9 @@ async function startAndRetry<T>(
   connect: () => Promise<Greeted<T>>,
 ): Promise<T> {
   const mayStart = autostart && !context.globals['no-autostart'];
+  checkNamedConfig(context);
   try {
-    const greeted = await connect();
+    const greeted = checked(context, await connect());
     if (!greeted.hello.daemon.closing || !mayStart) return usable(greeted, needsView);
     greeted.close();
   } catch (error) {
@@ -147,7 +158,19 @@ async function startAndRetry<T>(
   context.output.note('starting the daemon …');
   // in a separate bundle: starting a process needs modules that most calls do without
   await loadBundle<typeof import('./start.js')>('start-daemon').ensureDaemon(context);
-  return usable(await connect(), needsView);
+  return usable(checked(context, await connect()), needsView);
+}
+
+/** A daemon that is ending is not checked: its successor may read the file that --config names. */
+function checked<T>(context: CommandContext, greeted: Greeted<T>): Greeted<T> {
+  const { closing, config_file } = greeted.hello.daemon;
+  try {
+    if (!closing) checkDaemonConfig(context, config_file);
+    return greeted;
+  } catch (error) {
+    greeted.close();
+    throw error;
+  }
 }
 
 function usable<T>({ opened, close, hello }: Greeted<T>, needsView: boolean): T {

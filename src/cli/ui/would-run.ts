@@ -3,13 +3,14 @@ import { escapeInvisible } from './text.js';
 
 /** What a person reads before allowing a file, or when it is not allowed. No text of the file can look like ours. */
 export function describeWouldRun(file: string, list: readonly WouldRun[]): string {
-  const lines = list.flatMap(({ name, transport, run, cwd, url, env, variables, envFile }) => [
-    `  ${name} (${transport})`,
+  const lines = list.flatMap(({ run, cwd, url, env, variables, envFile, envFileNames, roots, ...entry }) => [
+    `  ${entry.name} (${entry.transport})`,
     run === undefined ? `    connects to  ${url}` : `    runs         ${run.map(quote).join(' ')}`,
     ...(cwd === undefined ? [] : [`    in           ${cwd}`]),
     ...(env.length === 0 ? [] : [`    sets         ${env.join(', ')}`]),
     ...(variables === undefined ? [] : [`    takes        ${variables.join(', ')}`]),
-    ...(envFile === undefined ? [] : [`    reads        ${envFile}`]),
+    ...(envFile === undefined ? [] : [`    reads        ${envFile}${settingOf(envFileNames)}`]),
+    ...(roots === undefined ? [] : [`    may use      ${roots.map(quote).join(' ')}`]),
   ]);
   const safe = lines.length === 0 ? ['  run nothing'] : lines.map(escapeInvisible);
   return [`${escapeInvisible(file)} would, each time it is used:`, ...safe].join('\n');
@@ -17,7 +18,17 @@ export function describeWouldRun(file: string, list: readonly WouldRun[]): strin
 
 /** The stable form for scripts. */
 export function wouldRunJson(list: readonly WouldRun[]): Record<string, unknown>[] {
-  return list.map(({ envFile, ...rest }) => (envFile === undefined ? rest : { ...rest, env_file: envFile }));
+  return list.map(({ envFile, envFileNames, ...rest }) => ({
+    ...rest,
+    ...(envFile === undefined ? {} : { env_file: envFile }),
+    ...(envFileNames === undefined ? {} : { env_file_names: envFileNames }),
+  }));
+}
+
+/** The names that an envFile sets. */
+function settingOf(names: readonly string[] | undefined): string {
+  if (names === undefined) return '';
+  return names.length === 0 ? ', which sets nothing' : `, which sets ${names.join(', ')}`;
 }
 
 function quote(argument: string): string {

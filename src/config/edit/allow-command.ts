@@ -1,12 +1,12 @@
-import { isDeepStrictEqual } from 'node:util';
-import { isMap, isScalar, isSeq, type Pair, type YAMLMap } from 'yaml';
+import { isMap, isScalar, isSeq, type Pair } from 'yaml';
 import { isMap as isData } from '../parse/document.js';
 import { appendToBlock, dashColumnOf } from './block-list.js';
 import { uneditable } from './edit-error.js';
 import { appendToFlow } from './flow-list.js';
 import { detectIndentation } from './indentation.js';
 import { columnOf, lineStart } from './lines.js';
-import { parseTokens, parseValues } from './parse.js';
+import { pairOf } from './locate.js';
+import { isSameData, parseTokens, parseValues } from './parse.js';
 import { printFlow, printItem } from './print.js';
 import { applyEdit, insertLines, type TextEdit } from './text-edit.js';
 
@@ -58,10 +58,6 @@ function allowEdit(text: string, command: string): TextEdit {
   throw uneditable(text, 0, "'security' is written in a form that toolherd cannot edit", byHand(command));
 }
 
-function pairOf(map: YAMLMap, key: string): Pair | undefined {
-  return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key);
-}
-
 function startOf({ key }: Pair): readonly number[] {
   return isScalar(key) ? (key.range ?? []) : [];
 }
@@ -78,11 +74,7 @@ function hasOneMoreCommand(before: string, after: string, command: string): bool
     version: old === null ? '1.0' : version,
     security: { ...section, allowed_commands: [...list, command] },
   };
-  return isDeepStrictEqual(normal(expected), normal(now));
-}
-
-function normal(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
+  return isSameData(expected, now);
 }
 
 function byHand(command: string): string {

@@ -9,6 +9,7 @@ export interface FoundEntry {
   registryName?: string;
   /** `mcp` for our entries. Entries of other types in an agent.yaml belong to other programs. */
   type?: string;
+  enabled: boolean;
   /** 1-based, as editors count. */
   line: number;
   column: number;
@@ -27,6 +28,7 @@ export function findEntries(text: string, key: ListKey): FoundEntry[] {
     ...textAs('name', item, 'name'),
     ...textAs('registryName', item, 'registry_name'),
     ...textAs('type', item, 'type'),
+    enabled: !(isMap(item) && item.enabled === false),
     ...document.position([key, index]),
   }));
 }

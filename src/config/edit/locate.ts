@@ -1,4 +1,4 @@
-import { type CST, type Document, isMap, isScalar, type Pair } from 'yaml';
+import { type CST, type Document, isMap, isScalar, type Pair, type YAMLMap } from 'yaml';
 import { uneditable } from './edit-error.js';
 import { contentSpan, flatTokens, flatTokensOfItem, type Span } from './flat-tokens.js';
 import { columnOf, lineStart } from './lines.js';
@@ -70,6 +70,11 @@ function withoutValue({ start, key = null, sep = [] }: CST.CollectionItem): CST.
 function isNothing(node: object): boolean {
   const written = 'srcToken' in node && node.srcToken !== undefined;
   return isScalar(node) && node.value === null && !written && !node.tag && !node.anchor;
+}
+
+/** The first pair with this key. */
+export function pairOf(map: YAMLMap, key: string): Pair | undefined {
+  return map.items.find((pair) => isScalar(pair.key) && pair.key.value === key);
 }
 
 function startOf(pair: Pair): number {

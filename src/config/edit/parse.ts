@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Document, parseDocument } from 'yaml';
 import type { SourceDocument } from '../parse/document.js';
 import { checkText } from '../parse/input-limits.js';
@@ -27,4 +28,10 @@ export function parseTokens(text: string): Document.Parsed {
   // Throws with the better message.
   parseValues(text);
   throw uneditable(text, error.pos[0], 'Not valid YAML', 'correct the syntax at this place');
+}
+
+/** Whether two parsed texts say the same. An undefined value counts as absent. */
+export function isSameData(one: unknown, other: unknown): boolean {
+  const [first, second] = [one, other].map((value) => JSON.parse(JSON.stringify(value)));
+  return isDeepStrictEqual(first, second);
 }

@@ -7,6 +7,7 @@ import { urlProblem } from '../fields/url-rule.js';
 import { eachString, type SourceDocument } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
 import { hasReferences, parseReferences } from '../variables/variables.js';
+import { refusedName } from './refused-names.js';
 import { restartPolicy } from './restart-policy.js';
 
 /** Checks the rules that concern several fields or other files' settings. It expands nothing and reads no file. */
@@ -50,7 +51,8 @@ function checkTransport(entry: ParsedEntry, fail: Fail): void {
     fail(path, "'command' is required for stdio transport", fix);
   }
   if (!isStdio && fields.url === undefined && !fieldsInError.has('url')) {
-    fail(path, `'url' is required for ${transport} transport`, "add 'url: https://…'");
+    const scheme = transport === 'websocket' ? 'wss' : 'https';
+    fail(path, `'url' is required for ${transport} transport`, `add 'url: ${scheme}://…'`);
   }
   for (const field of Object.keys(fields) as FieldName[]) {
     const belongs: readonly string[] = FIELDS[field].for;
@@ -125,17 +127,7 @@ function checkCombinations(entry: ParsedEntry, fail: Fail): void {
   fail(field === undefined ? entry.path : entry.at(field), unreachable, fix);
 }
 
-/** Variables that change which code the child's runtime loads. A project's file must not set them. */
-const REFUSED_NAMES = /^(PATH|NODE_OPTIONS|NODE_PATH|LD_.*|DYLD_.*|PYTHON.*|UV_PYTHON|BASH_ENV)$/;
-/** The same settings of npm, which reads these names in any case. */
-const REFUSED_OF_NPM = /^npm_config_(node[_-]options|script[_-]shell|shell|userconfig|globalconfig|prefix)$/i;
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-
-/** Why a project's file must not set this variable; undefined when it may. */
-export function refusedName(name: string, isUserOwned: boolean): string | undefined {
-  const isRefused = REFUSED_NAMES.test(name) || REFUSED_OF_NPM.test(name);
-  return !isUserOwned && isRefused ? `'${name}' may not be set from a project's file` : undefined;
-}
 
 function isEnvironmentName(name: string): boolean {
   return name !== '' && !/[=\u0000-\u001f\u007f]/.test(name);

@@ -64,15 +64,19 @@ export function readEntry(
     at,
   };
   normalizeEnvFile(entry, names, fail);
-  if (fields.description === undefined) {
-    const fix = "add a line 'description: …' that says what it is for";
-    warn(document.problem('MCPConfigError', path, `'${entry.name}' has no description`, fix));
-  }
+  // a plugin's manifest may have it
+  if (fields.plugin_dir === undefined) warnWithoutDescription(entry, warn);
   if (fields.max_rss !== undefined) warnUnmeasured(document, entry.at('max_rss'), warn);
   normalizeLegacy(entry, warn);
   checkEntry(entry, fail, warn);
   entry.isBroken = failed;
   return entry;
+}
+
+export function warnWithoutDescription({ document, path, name, fields }: ParsedEntry, warn: Report): void {
+  if (fields.description !== undefined) return;
+  const fix = "add a line 'description: …' that says what it is for";
+  warn(document.problem('MCPConfigError', path, `'${name}' has no description`, fix));
 }
 
 /** A field left empty (`env:`) counts as absent. */

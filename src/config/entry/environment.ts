@@ -5,7 +5,7 @@ import { FileReadError } from '../parse/read-file.js';
 import { readEnvFile } from '../variables/env-file.js';
 import { Expander, howToSet, type LoadEnvironment, notFound } from '../variables/expander.js';
 import { ENVIRONMENT, type VariableSource } from '../variables/variables.js';
-import { refusedName } from './entry-rules.js';
+import { refusedName } from './refused-names.js';
 
 export interface DeclaredEnvironment {
   /** The server's variables: envFile, overridden by env, then what its plugin declares. */
@@ -21,7 +21,8 @@ export async function buildEnvironment(
   loadEnvironment: LoadEnvironment,
   report: Report,
 ): Promise<DeclaredEnvironment> {
-  const fromFile = await envFileOf(entry, loadEnvironment, report);
+  const fromFile = await readEnvFileOf(entry, report);
+  for (const [name, value] of Object.entries(fromFile ?? {})) loadEnvironment.redactor.add(name, value);
   const beyond: VariableSource[] = [{ label: ENVIRONMENT, values: loadEnvironment.environment }];
   if (fromFile !== undefined) beyond.unshift({ label: String(entry.fields.envFile), values: fromFile });
   const expander = new Expander(entry, loadEnvironment, beyond, report);
@@ -33,9 +34,9 @@ export async function buildEnvironment(
   return { values, sources: [{ label: 'env', values: env }, ...beyond] };
 }
 
-async function envFileOf(
+/** The content of an entry's envFile; undefined if it has none, or it cannot be read, which is reported. */
+export async function readEnvFileOf(
   entry: ParsedEntry,
-  loadEnvironment: LoadEnvironment,
   report: Report,
 ): Promise<Record<string, string> | undefined> {
   const path = entry.fields.envFile;
@@ -43,9 +44,8 @@ async function envFileOf(
   const fail = (message: string, fix: string) =>
     report(entry.document.problem('ConfigError', entry.at('envFile'), message, fix));
   try {
-    const values = await readEnvFile(entry.context.folder, path);
-    for (const [name, value] of Object.entries(values)) {
-      loadEnvironment.redactor.add(name, value);
+    const values = await readEnvFile(entry.context, path);
+    for (const name of Object.keys(values)) {
       const refusal = refusedName(name, entry.context.isUserOwned);
       if (refusal !== undefined) fail(`${refusal} (in ${path})`, `remove it from ${path}`);
     }

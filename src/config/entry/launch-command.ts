@@ -4,7 +4,6 @@ import { type ParsedEntry, strings } from '../fields/parsed-entry.js';
 import { type Plugin, readPlugin } from '../packages/plugin.js';
 import { ConfigError, type Problem } from '../parse/problem.js';
 import { FileReadError } from '../parse/read-file.js';
-import { isRelativePath } from '../parse/relative-path.js';
 
 /** The command line of a stdio server as written, with nothing expanded. */
 export interface LaunchCommand {
@@ -59,7 +58,7 @@ function isRuntimeAllowed(entry: ParsedEntry, plugin: Plugin, report: (problem: 
   return false;
 }
 
-/** A path with a leading ./ or ../ starts from the folder of the file. */
+/** An argument with a leading ./ is a path from the folder of the file, whatever `cwd` is. Any other is left as it is. */
 export function fromFolder(entry: ParsedEntry, written: string, expanded: string): string {
-  return isRelativePath(written) ? resolve(entry.context.folder, expanded) : expanded;
+  return written.startsWith('./') ? resolve(entry.context.folder, expanded) : expanded;
 }

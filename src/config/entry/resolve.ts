@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { hideInArguments } from '../../shared/secrets/hide-secrets.js';
 import type { Redactor } from '../../shared/secrets/redactor.js';
 import { looksSecret } from '../../shared/secrets/secret-name.js';
 import { toMs, valueOr } from '../fields/defaults.js';
@@ -37,7 +38,9 @@ export async function resolveEntry(
     roots: rootsOf(entry, config, expander, report),
   };
   if (launch === undefined) return remoteSpec(entry, common, expander, loadEnvironment, report);
-  return stdioSpec(entry, launch, common, environment, expander, report);
+  const spec = stdioSpec(entry, launch, common, environment, expander, report);
+  addArgumentSecrets(loadEnvironment.redactor, spec.args);
+  return spec;
 }
 
 /** Checks the variables of a broken entry, so that all its problems are reported at once. */
@@ -68,9 +71,11 @@ export function disabledSpec(entry: ParsedEntry, redactor: Redactor): ServerSpec
     roots: [],
   };
   if (entry.transport !== 'stdio') {
+    addUrlSecrets(redactor, String(fields.url));
     const remote = { url: String(fields.url), headers: stringMap(fields.headers) };
     return { ...common, ...remote, ...remoteTimes(entry) } as RemoteSpec;
   }
+  addArgumentSecrets(redactor, strings(fields.args));
   const command = String(fields.command ?? fields.plugin_dir);
   const cwd = String(fields.cwd ?? entry.context.folder);
   return { ...common, ...stdioTimes(entry), command, args: strings(fields.args), cwd };
@@ -163,7 +168,7 @@ function stdioSpec(
     ...common,
     ...stdioTimes(entry),
     command: launch.command,
-    args: launch.command === 'docker' ? withEnvironmentNames(args, names) : args,
+    args: withEnvironmentNames(args, [...new Set(names)], launch.command),
     cwd,
   };
   checkSizes(entry, spec, report);
@@ -193,7 +198,7 @@ function remoteSpec(
 ): RemoteSpec {
   const { fields, transport, document } = entry;
   const url = expander.text(String(fields.url), entry.at('url'));
-  if (URL.canParse(url)) loadEnvironment.redactor.add('url', decodeSafely(new URL(url).password));
+  addUrlSecrets(loadEnvironment.redactor, url);
   const fault = expander.isIncomplete ? undefined : urlProblem(url, transport, entry.context.allowHttp);
   if (fault !== undefined)
     report(document.problem('MCPConfigError', entry.at('url'), fault.message, fault.fix));
@@ -205,6 +210,19 @@ function remoteSpec(
     report(document.problem('MCPConfigError', entry.at('headers', name), BAD_HEADER_VALUE, fix));
   }
   return { ...common, url, headers, ...remoteTimes(entry) } as RemoteSpec;
+}
+
+/** A secret in plain text: the value of `--api-key`, a token. */
+function addArgumentSecrets(redactor: Redactor, args: readonly string[]): void {
+  for (const value of hideInArguments(args).values) redactor.add('args', value);
+}
+
+/** A url may hold a password, and parameters whose names suggest secrets: they may come back in errors and logs. */
+function addUrlSecrets(redactor: Redactor, url: string): void {
+  if (!URL.canParse(url)) return;
+  const { password, searchParams } = new URL(url);
+  redactor.add('url', decodeSafely(password));
+  for (const [name, value] of searchParams) if (looksSecret(name)) redactor.add(name, value);
 }
 
 /** The MCP roots of a server: `roots`, and the directories that its config allows. */

@@ -104,7 +104,8 @@ export const FIELDS = {
     group: 'runs',
     for: STDIO,
     shape: texts(),
-    about: 'Arguments of the command. A path that begins with ./ is relative to the folder of the file.',
+    about:
+      'Arguments of the command. One that begins with ./ is a path from the folder of the file, whatever cwd is. Any other (., ../x) is passed as it is.',
     default: '[]',
   },
   env: {
@@ -118,7 +119,8 @@ export const FIELDS = {
     group: 'runs',
     for: TRANSPORTS,
     shape: text(),
-    about: 'Path of a .env file inside the folder of the file. env overrides its values.',
+    about:
+      "Path of a .env file, from the folder of the file. A project's file may name one inside its folder only. env overrides its values.",
     default: 'none',
   },
   env_file: {
@@ -139,7 +141,8 @@ export const FIELDS = {
     group: 'runs',
     for: STDIO,
     shape: text(),
-    about: 'Working directory of the server.',
+    about:
+      'Working directory of the server. With sharing: per-folder, only for agents whose folder is not known.',
     default: 'the folder of the file',
   },
   url: {
@@ -250,8 +253,9 @@ export const FIELDS = {
   sharing: {
     group: 'processes',
     for: TRANSPORTS,
-    shape: choice('shared', 'per-agent'),
-    about: 'shared: all agents use the same process. per-agent: each agent has its own.',
+    shape: choice('shared', 'per-agent', 'per-folder'),
+    about:
+      'shared: all agents use the same process. per-agent: each agent has its own. per-folder: agents that work in the same folder share one; it runs in that folder, and gets it as its root.',
     default: 'shared',
   },
   replicas: {

@@ -9,6 +9,7 @@ export interface FileContext {
   scope: Origin['scope'];
   /** The folder that relative paths start from. */
   folder: string;
+  userHome: string;
   /** True for the user's own file, false for one of a project. */
   isUserOwned: boolean;
   allowedCommands: readonly string[];

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { LOG_THRESHOLDS } from '../../shared/mcp/log-levels.js';
+import { DEFAULT_SEPARATOR, SEPARATORS } from '../../shared/mcp/separators.js';
 import { type DataMap, isMap, type SourceDocument } from '../parse/document.js';
 import type { Problem } from '../parse/problem.js';
 import { type Default, toMs, valueOr } from './defaults.js';
@@ -46,6 +47,12 @@ export const SETTINGS = {
       about:
         'Seconds that a list, or the search for a name or URI, waits for servers whose lists are not known yet.',
       default: 2,
+    },
+    surface: {
+      shape: map({ separator: optional(choice(...SEPARATORS)) }),
+      about:
+        'What agents see: {separator: "_"} writes the name of a tool as server_tool. The separator is one of __ _ - and . (a dot is refused by the providers of most models).',
+      default: { separator: DEFAULT_SEPARATOR },
     },
     max_starting: {
       shape: whole(1, 1000),
@@ -148,6 +155,7 @@ function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http
       logLevel: valueOr(daemon.log_level, d.log_level.default),
       logMaxBytes: valueOr(daemon.log_max_bytes, d.log_max_bytes.default.value),
       listWaitMs: toMs(daemon.list_wait, d.list_wait.default),
+      surface: { separator: valueOr(asMap(daemon.surface).separator, d.surface.default.separator) },
       maxStarting: valueOr(daemon.max_starting, d.max_starting.default.value),
       maxRss: valueOr(daemon.max_rss, d.max_rss.default.value),
     },
@@ -160,6 +168,10 @@ function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http
       elicitation: valueOr(security.elicitation, s.elicitation.default),
     },
   };
+}
+
+function asMap(value: unknown): DataMap {
+  return isMap(value) ? value : {};
 }
 
 function readListen(

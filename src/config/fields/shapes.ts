@@ -4,10 +4,10 @@ import * as z from 'zod/mini';
  * The building blocks of both schemas. The phrase of each completes the error for a wrong value: "'request_timeout'
  * must be <phrase>". No phrase quotes a value, since any value may be a secret.
  */
-const NO_CONTROL = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+const TEXT = /^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]*$/;
 
 export const text = (error = 'a non-empty text without control characters') =>
-  z.string({ error }).check(z.minLength(1, { error }), z.regex(NO_CONTROL, { error }));
+  z.string({ error }).check(z.regex(TEXT, { error }));
 
 export const flag = () => z.boolean({ error: 'true or false' });
 

@@ -1,5 +1,6 @@
 import type { RestartPolicy } from '../../machines/restart/restart-policy.js';
 import type { LogThreshold } from '../../shared/mcp/log-levels.js';
+import type { Separator } from '../../shared/mcp/separators.js';
 import type { Problem } from '../parse/problem.js';
 
 /** The position of an entry, for errors and for `list`. */
@@ -46,7 +47,7 @@ interface CommonSpec extends RestartPolicy {
   loadPrompts: boolean;
   requestTimeoutMs: number;
   maxTimeoutMs: number;
-  sharing: 'shared' | 'per-agent';
+  sharing: 'shared' | 'per-agent' | 'per-folder';
   replicas: number;
   start: 'lazy' | 'eager';
   /** 0 = never. */
@@ -113,6 +114,8 @@ export interface Settings {
     logLevel: LogThreshold;
     logMaxBytes: number;
     listWaitMs: number;
+    /** Of public names. */
+    surface: { separator: Separator };
     /** 0 = twice the number of cores; the daemon fills that in. */
     maxStarting: number;
     /** Bytes; 0 = off. */

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { type ParsedEntry, strings } from '../fields/parsed-entry.js';
 import { type DataMap, isMap, type SourceDocument } from '../parse/document.js';
 import { parseJson } from '../parse/parse-json.js';
@@ -16,6 +16,7 @@ import {
 export interface Plugin {
   folder: string;
   manifest: SourceDocument;
+  description: string | undefined;
   command: string;
   args: string[];
   declared: Declared[];
@@ -42,7 +43,12 @@ export function readPlugin(entry: ParsedEntry): Plugin {
         : 'change or remove the runtime hint',
     );
   }
-  return { folder, manifest, ...fitting };
+  return { folder, manifest, description: descriptionOf(manifest), ...fitting };
+}
+
+function descriptionOf({ value }: SourceDocument): string | undefined {
+  const text = isMap(value) ? value.description : undefined;
+  return typeof text === 'string' && text.trim() !== '' ? text : undefined;
 }
 
 function pluginFolder(entry: ParsedEntry): string {
@@ -50,10 +56,7 @@ function pluginFolder(entry: ParsedEntry): string {
   const folder = resolve(entry.context.folder, path);
   if (isLink(folder)) throw new FileReadError(`${folder} is a symbolic link`, 'name the folder itself');
   // A project may only name plugins inside its own folder.
-  if (entry.context.isUserOwned) return folder;
-  if (isAbsolute(path))
-    throw new FileReadError('The path leaves the folder of the file', 'use a folder inside the project');
-  return resolveInside(entry.context.folder, path);
+  return entry.context.isUserOwned ? folder : resolveInside(entry.context.folder, path);
 }
 
 function isLink(path: string): boolean {

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type FieldName, RUNTIMES } from '../fields/entry-fields.js';
 import { type Report, stringMap, strings } from '../fields/parsed-entry.js';
 import { shapeProblems } from '../fields/shape-problems.js';
-import { choice, map, names, optional, pairs, text, texts } from '../fields/shapes.js';
+import { choice, flag, map, names, optional, pairs, text, texts } from '../fields/shapes.js';
 import type { DataMap, SourceDocument } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
 
@@ -15,6 +15,8 @@ const SOURCE_FIELDS = {
   description: optional(z.string({ error: 'a text' })),
   url: optional(text()),
   source_type: choice('mcp'),
+  /** As in an entry of agent.yaml. */
+  type: optional(choice('mcp')),
   mcp_plugin_dir: optional(text()),
   mcp_transport_type: optional(choice('stdio', 'sse', 'streamable_http')),
   mcp_runtime_hint: optional(choice(...RUNTIMES)),
@@ -25,6 +27,7 @@ const SOURCE_FIELDS = {
   ),
   mcp_args: optional(texts()),
   mcp_server_url: optional(text()),
+  enabled: optional(flag()),
 };
 
 export const SOURCE = map(SOURCE_FIELDS);
@@ -97,6 +100,7 @@ function common(item: DataMap): DataMap {
   const entry: DataMap = Object.create(null);
   Object.assign(entry, { name: item.name, server: item.name });
   if (item.description !== undefined) entry.description = item.description;
+  if (item.enabled !== undefined) entry.enabled = item.enabled;
   return entry;
 }
 

@@ -1,4 +1,4 @@
-import { ToolherdError } from '../../shared/errors.js';
+import { type ErrorDetails, ToolherdError } from '../../shared/errors.js';
 import type { ConfigProblem } from '../../shared/report/config-problem.js';
 
 export type Problem = ConfigProblem;
@@ -34,8 +34,11 @@ export class ConfigError extends ToolherdError {
   override readonly type: string = 'ConfigError';
   readonly problems: readonly Problem[];
 
-  constructor(problems: readonly Problem[]) {
-    super(problems.map((problem) => formatProblem(problem)).join('\n'));
+  constructor(
+    problems: readonly Problem[],
+    { message, ...details }: ErrorDetails & { message?: string } = {},
+  ) {
+    super(message ?? problems.map((problem) => formatProblem(problem)).join('\n'), details);
     this.problems = problems;
   }
 }

@@ -99,8 +99,9 @@ export function fileReadError(path: string, error: unknown): FileReadError {
 export function resolveInside(folder: string, path: string): string {
   const fix = `use a path inside ${folder}`;
   const full = resolve(folder, path);
-  if (isAbsolute(path) || leaves(folder, full))
-    throw new FileReadError('The path leaves the folder of the file', fix);
+  // an absolute path may name the folder by its real path, or by a link to it
+  const isInside = !leaves(folder, full) || (isAbsolute(path) && !leaves(realpathSync(folder), full));
+  if (!isInside) throw new FileReadError('The path leaves the folder of the file', fix);
   let real: string;
   try {
     real = realpathSync(full);

@@ -1,17 +1,18 @@
 import { createHash } from 'node:crypto';
+import { TrustRequiredError } from '../../shared/call-errors.js';
 import { ToolherdError } from '../../shared/errors.js';
+import { withFileLock } from '../../shared/files/file-lock.js';
 import { replaceFile } from '../../shared/files/replace-file.js';
 import { writeFailed } from '../../shared/files/write-user-file.js';
 import { shellWord } from '../../shared/text/shell-word.js';
+import { readEnvFileOf } from '../entry/environment.js';
 import type { LaunchCommand } from '../entry/launch-command.js';
 import { EXPANDED_FIELDS } from '../fields/entry-fields.js';
-import type { ParsedEntry } from '../fields/parsed-entry.js';
-import { stringMap } from '../fields/parsed-entry.js';
+import { type ParsedEntry, type Report, stringMap, strings } from '../fields/parsed-entry.js';
 import type { DataMap } from '../parse/document.js';
 import { eachString, isMap } from '../parse/document.js';
 import { parseJson } from '../parse/parse-json.js';
 import { FileReadError, readIfExists } from '../parse/read-file.js';
-import { readEnvFile } from '../variables/env-file.js';
 import { parseReferences } from '../variables/variables.js';
 import { trustedPath } from './trusted-path.js';
 
@@ -28,6 +29,10 @@ export interface WouldRun {
   /** Names of the variables that it reads from the environment; absent when there are none. */
   variables?: string[];
   envFile?: string;
+  /** Names that the envFile sets; absent where it was not read. */
+  envFileNames?: string[];
+  /** Folders that the server gets as MCP roots; absent when there are none. */
+  roots?: string[];
 }
 
 /** What `allow` covers: the bytes of the file, the manifests it names, and the names in its envFiles. */
@@ -40,8 +45,7 @@ export interface AllowedFile {
 export type TrustCheck = 'allowed' | 'never' | 'changed';
 
 /** The file is not allowed. None of its servers was started, and nothing in it was expanded. */
-export class TrustRequiredError extends ToolherdError {
-  override readonly type = 'TrustRequiredError';
+export class AgentFileNotAllowedError extends TrustRequiredError {
   readonly file: string;
   readonly reason: 'never' | 'changed';
   readonly wouldRun: readonly WouldRun[];
@@ -62,9 +66,7 @@ export class TrustRequiredError extends ToolherdError {
  * The only error that a client of the HTTP port gets for an agent file. Any user of the machine may be that client, and
  * must not learn which paths exist or what a file holds.
  */
-export class AgentFileRefusedError extends ToolherdError {
-  override readonly type = 'TrustRequiredError';
-
+export class AgentFileRefusedError extends TrustRequiredError {
   constructor(file: string) {
     super(`The HTTP port does not serve the agent file ${file}`, {
       why: 'over the port only agent files that you allowed are used, and only as they were when you allowed them',
@@ -79,20 +81,41 @@ export interface PlannedEntry {
   launch: LaunchCommand | undefined;
 }
 
-export function wouldRun({ entry, launch }: PlannedEntry): WouldRun {
+/** What every enabled entry would do. `envNames`: the names in the envFiles, where they were read. */
+export function wouldRunAll(
+  planned: readonly PlannedEntry[],
+  envNames?: AllowedFile['envNames'],
+): WouldRun[] {
+  const enabled = planned.filter(({ entry }) => entry.fields.enabled !== false);
+  return enabled.map((one) => {
+    const shown = wouldRun(one);
+    const names = shown.envFile === undefined ? undefined : envNames?.[shown.envFile];
+    return names === undefined ? shown : { ...shown, envFileNames: names };
+  });
+}
+
+function wouldRun({ entry, launch }: PlannedEntry): WouldRun {
   const { fields, name, transport, context } = entry;
   const declared = launch?.plugin?.declared.map((variable) => variable.name) ?? [];
   const env = [...new Set([...Object.keys(stringMap(fields.env)), ...declared])];
   const args = launch?.args.map(({ text }) => text) ?? [];
   const variables = referencedVariables(entry, args);
+  const roots = rootsAsWritten(fields);
   const rest = {
     env,
     ...(variables.length === 0 ? {} : { variables }),
     ...(typeof fields.envFile === 'string' ? { envFile: fields.envFile } : {}),
+    ...(roots.length === 0 ? {} : { roots }),
   };
   if (launch === undefined) return { name, transport, url: String(fields.url), ...rest };
   const cwd = launch.cwd ?? launch.plugin?.folder ?? context.folder;
   return { name, transport, run: [launch.command, ...args], cwd, ...rest };
+}
+
+/** `roots`, and the directories that `config` allows, which become roots too. */
+function rootsAsWritten({ roots, config }: ParsedEntry['fields']): string[] {
+  const allowed = isMap(config) ? strings(config.allowed_directories) : [];
+  return [...new Set([...strings(roots), ...allowed.filter((path) => typeof path === 'string')])];
 }
 
 /**
@@ -114,9 +137,16 @@ function namesIn(value: unknown): string[] {
   return names;
 }
 
-/** The record of a file as it is now. It reads the envFiles, so call it only for a file that the user allows. */
-export async function recordOf(text: string, planned: readonly PlannedEntry[]): Promise<AllowedFile> {
-  return { ...contentOf(text, planned), envNames: await envNames(planned) };
+/**
+ * The record of a file as it is now. It reads the envFiles, so call it only for a file that the user allows or is about
+ * to decide on. `report` gets the problems of the envFiles.
+ */
+export async function recordOf(
+  text: string,
+  planned: readonly PlannedEntry[],
+  report: Report = () => undefined,
+): Promise<AllowedFile> {
+  return { ...contentOf(text, planned), envNames: await envNames(planned, report) };
 }
 
 function contentOf(text: string, planned: readonly PlannedEntry[]): Omit<AllowedFile, 'envNames'> {
@@ -128,33 +158,23 @@ function contentOf(text: string, planned: readonly PlannedEntry[]): Omit<Allowed
   return { sha256: sha256(text), manifests };
 }
 
-async function envNames(planned: readonly PlannedEntry[]): Promise<Record<string, string[]>> {
+/** An envFile that cannot be read counts as empty. */
+async function envNames(
+  planned: readonly PlannedEntry[],
+  report: Report = () => undefined,
+): Promise<AllowedFile['envNames']> {
   // Without a prototype, since a file may be called `constructor`.
   const names: Record<string, string[]> = Object.create(null);
   for (const { entry } of planned) {
     const path = entry.fields.envFile;
     if (typeof path !== 'string' || names[path] !== undefined || entry.fields.enabled === false) continue;
-    try {
-      names[path] = Object.keys(await readEnvFile(entry.context.folder, path)).sort();
-    } catch (error) {
-      // A missing envFile is reported at load; here it counts as empty.
-      if (!(error instanceof FileReadError)) throw error;
-      names[path] = [];
-    }
+    names[path] = Object.keys((await readEnvFileOf(entry, report)) ?? {}).sort();
   }
   return names;
 }
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
-}
-
-const MAX_ATTEMPTS = 10;
-
-class ListChangedError extends ToolherdError {
-  constructor(message: string) {
-    super(message, { fix: 'run the command again' });
-  }
 }
 
 /** The list of allowed files: one JSON file that only the user can read. */
@@ -180,32 +200,33 @@ export class TrustStore {
   }
 
   async allow(path: string, record: AllowedFile): Promise<void> {
-    this.#change((files) => ({ ...files, [trustedPath(path)]: { ...record } }));
+    await this.#change((files) => ({ ...files, [trustedPath(path)]: { ...record } }));
   }
 
   /** False when the file was not allowed. A file that no longer exists can be revoked. */
   async revoke(path: string): Promise<boolean> {
     const place = trustedPath(path);
-    if (this.#parse(this.#read())[place] === undefined) return false;
-    this.#change(({ [place]: _, ...rest }) => rest);
-    return true;
+    let wasAllowed = false;
+    await this.#change(({ [place]: record, ...rest }) => {
+      wasAllowed = record !== undefined;
+      return wasAllowed ? rest : undefined;
+    });
+    return wasAllowed;
   }
 
-  /** Two commands may change the list at once: a lost `revoke` would leave a file allowed. */
-  #change(edit: (files: DataMap) => Record<string, unknown>): void {
-    for (let attempt = 1; ; attempt += 1) {
-      const before = this.#read();
-      const text = `${JSON.stringify({ version: 1, files: edit(this.#parse(before)) }, null, 2)}\n`;
-      const beforeRename = () => {
-        if (this.#read() !== before) throw new ListChangedError(`${this.#file} was changed meanwhile`);
-      };
-      try {
-        replaceFile(this.#file, text, { synced: 'before', beforeRename });
-        return;
-      } catch (error) {
-        if (error instanceof ListChangedError && attempt < MAX_ATTEMPTS) continue;
-        throw error instanceof ToolherdError ? error : writeFailed(this.#file, error);
-      }
+  /**
+   * Two commands may change the list at once: a lost `revoke` would leave a file allowed. So each takes a lock before it
+   * reads. `edit` returns undefined when nothing is to be written.
+   */
+  async #change(edit: (files: DataMap) => Record<string, unknown> | undefined): Promise<void> {
+    try {
+      await withFileLock(`${this.#file}.lock`, () => {
+        const files = edit(this.#parse(this.#read()));
+        if (files === undefined) return;
+        replaceFile(this.#file, `${JSON.stringify({ version: 1, files }, null, 2)}\n`, { synced: 'before' });
+      });
+    } catch (error) {
+      throw error instanceof ToolherdError ? error : writeFailed(this.#file, error);
     }
   }
 

@@ -37,6 +37,8 @@ export interface Client {
   keysOfProject?(folder: string): readonly string[];
   /** How each field becomes one of ours. All other fields are unsupported. */
   fields: Fields;
+  /** Where the client has a value that our entry has at this place (`env.TOKEN`). By default at the same place. */
+  placeOf?(place: string): string;
   references: References;
   /** The client's entry for a program. Undefined for a client that cannot run toolherd. */
   toClientEntry: ((program: Program) => Record<string, unknown>) | undefined;

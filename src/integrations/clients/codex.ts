@@ -50,6 +50,7 @@ export const codex: Client = {
     enabled_tools: tools('allow'),
     disabled_tools: tools('deny'),
   },
+  placeOf: (place) => place.replace(/^headers\./, 'http_headers.'),
   references: noReferences,
   toClientEntry: commonEntry,
 };

@@ -1,6 +1,7 @@
 import { TRANSPORT_OF } from '../../config/fields/transports.js';
 import { isMap } from '../../config/parse/document.js';
 import { isVariableName } from '../../config/variables/names.js';
+import { parseReferences } from '../../config/variables/variables.js';
 
 /** An entry of ours while it is built. */
 export type Entry = Record<string, unknown>;
@@ -105,6 +106,15 @@ export const transport: Field = (entry, value) => {
   return known !== undefined;
 };
 
+/** The path of an env file. It may hold folders, but no variable of the environment. */
+export const envFile: Field = (entry, value, translate) => {
+  if (typeof value !== 'string') return false;
+  const path = translate(value);
+  if (parseReferences(path).some(({ kind }) => kind === 'variable' || kind === 'malformed')) return false;
+  entry.envFile = path;
+  return true;
+};
+
 /** A field without meaning for toolherd. */
 export const ignored: Field = () => true;
 
@@ -117,6 +127,7 @@ export const COMMON_FIELDS: Fields = {
   url: text('url'),
   headers: pairs('headers'),
   type: transport,
+  envFile,
 };
 
 /** Merges values into a map field of the entry. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { FIELDS } from '../../config/fields/entry-fields.js';
 import type { Client } from './client.js';
-import { COMMON_FIELDS, type Field, type Fields, ignored } from './fields.js';
+import { COMMON_FIELDS, envFile, type Field, type Fields, ignored } from './fields.js';
 import { shellReferences } from './references.js';
 
 /** HoloDeck's entries have the same fields as ours. */
@@ -12,12 +12,10 @@ const copied =
     return true;
   };
 
-/** Their paths would start in another folder. */
-const NOT_COPIED = ['envFile', 'env_file'];
-
-const copiedFields = Object.keys(FIELDS)
-  .filter((name) => !NOT_COPIED.includes(name))
-  .map((name): [string, Field] => [name, COMMON_FIELDS[name] ?? copied(name)]);
+const copiedFields = Object.keys(FIELDS).map((name): [string, Field] => [
+  name,
+  COMMON_FIELDS[name] ?? copied(name),
+]);
 
 /** HoloDeck's global config, from its specification of the registry commands. */
 export const holodeck: Client = {
@@ -28,7 +26,12 @@ export const holodeck: Client = {
   project: [],
   pathsStartAtFile: true,
   keys: ['mcp_servers'],
-  fields: { ...Object.fromEntries(copiedFields), type: ignored, name: ignored } satisfies Fields,
+  fields: {
+    ...Object.fromEntries(copiedFields),
+    env_file: envFile,
+    type: ignored,
+    name: ignored,
+  } satisfies Fields,
   references: shellReferences,
   // HoloDeck runs npx, uvx and docker only.
   toClientEntry: undefined,

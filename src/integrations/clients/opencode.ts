@@ -25,6 +25,10 @@ export const opencode: Client = {
   project: ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json', '.opencode/opencode.jsonc'],
   keys: ['mcp'],
   fields: { ...COMMON_FIELDS, type, command, environment: pairs('env'), enabled: flag('enabled') },
+  placeOf: (place) =>
+    place
+      .replace(/^env\./, 'environment.')
+      .replace(/^args\[(\d+)\]/, (_, index: string) => `command[${Number(index) + 1}]`),
   references: bracedReferences,
   toClientEntry: ({ command, args, env }) => ({
     type: 'local',

@@ -4,6 +4,8 @@ import type { AgentFiles } from '../server/fleet-provider.js';
 export interface Scope {
   server: string | undefined;
   agent: string | undefined;
+  /** Of public names; default: that of the config. */
+  separator: string | undefined;
   /** Which agent files the client may name. */
   agentFiles: AgentFiles;
 }
@@ -17,16 +19,17 @@ export function routeOf(target: string, agentFiles: AgentFiles): Route | undefin
   const [path = '', query = ''] = target.split('?', 2);
   if (path === '/health') return { kind: 'health' };
   if (path === '/metrics') return { kind: 'metrics' };
-  const agent = new URLSearchParams(query).get('agent') || undefined;
-  if (path === '/mcp') return { kind: 'mcp', scope: { server: undefined, agent, agentFiles } };
+  const asked = new URLSearchParams(query);
+  const of = { agent: asked.get('agent') || undefined, separator: asked.get('separator') || undefined };
+  if (path === '/mcp') return { kind: 'mcp', scope: { server: undefined, ...of, agentFiles } };
   const name = ONE_SERVER.exec(path)?.[1];
   const server = name === undefined ? undefined : decode(name);
-  return server === undefined ? undefined : { kind: 'mcp', scope: { server, agent, agentFiles } };
+  return server === undefined ? undefined : { kind: 'mcp', scope: { server, ...of, agentFiles } };
 }
 
 export function isSameScope(one: Scope, other: Scope): boolean {
-  const { server, agent, agentFiles } = one;
-  return server === other.server && agent === other.agent && agentFiles === other.agentFiles;
+  const keys = ['server', 'agent', 'separator', 'agentFiles'] as const;
+  return keys.every((key) => one[key] === other[key]);
 }
 
 function decode(text: string): string | undefined {

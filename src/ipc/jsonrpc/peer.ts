@@ -78,7 +78,11 @@ export class Peer {
     stream.on('error', (error) => {
       this.#cause ??= { reason: error.message, isLimit: false };
     });
-    stream.on('end', () => this.#inputEnd());
+    stream.on('end', () => {
+      // `printf` writes no newline after its last message; half a reply is no reply
+      if (badLines === 'answered' && framer.pending > 0) framer.push(NEWLINE);
+      this.#inputEnd();
+    });
   }
 
   /** How many requests of the other side wait for their reply. */

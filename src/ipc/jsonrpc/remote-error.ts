@@ -15,22 +15,13 @@ const TYPE_BY_CODE: Readonly<Record<number, string>> = {
 /** An error of the other side, with the `type` that it has there. */
 export class RemoteError extends ToolherdError {
   override readonly type: string;
-  readonly code: number;
-  readonly retryable: boolean;
-  readonly sent: boolean;
-  /** As the other side sent it. */
-  readonly data: unknown;
   /** The JSON-RPC error of the MCP server, where the server answered with one. */
   readonly rpc: WireError['rpc'];
 
   constructor({ code, message, data }: ErrorObject) {
     const { type, why, fix, retryable, sent, rpc } = isWireError(data) ? data : detailsByCode(code);
-    super(message, { why, fix });
+    super(message, { why, fix, retryable, sent, code, data });
     this.type = type;
-    this.code = code;
-    this.retryable = retryable;
-    this.sent = sent;
-    this.data = data;
     this.rpc = rpc;
   }
 }
@@ -53,13 +44,9 @@ function isWireError(data: unknown): data is WireError {
 /** The connection ended before the reply came. */
 export class ConnectionLostError extends ToolherdError {
   override readonly type: string = 'ConnectionLostError';
-  readonly retryable: boolean;
-  /** Whether the request was written: it may have run. */
-  readonly sent: boolean;
 
+  /** `sent`: the request was written. */
   constructor(reason: string, { sent, ...details }: ErrorDetails & { sent: boolean }) {
-    super(`the connection is closed: ${reason}`, details);
-    this.sent = sent;
-    this.retryable = !sent;
+    super(`the connection is closed: ${reason}`, { ...details, sent, retryable: !sent });
   }
 }

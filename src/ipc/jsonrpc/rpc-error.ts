@@ -48,8 +48,6 @@ export const ERROR_CODES: Readonly<Record<string, number>> = {
 
 /** What the subclasses of `ToolherdError` add, each of them some of it. */
 interface MoreDetails {
-  retryable?: unknown;
-  sent?: unknown;
   rpc?: WireError['rpc'];
   /** Of a ConfigError. */
   problems?: WireError['problems'];
@@ -72,16 +70,17 @@ function describe(error: ToolherdError & MoreDetails): ErrorObject {
     message,
     why,
     fix,
-    retryable: retryable === true,
-    sent: sent === true,
+    retryable,
+    sent,
     ...(rpc === undefined ? {} : { rpc }),
     ...(problems === undefined ? {} : { problems }),
     ...(wouldRun === undefined ? {} : { file, would_run: wouldRun.map(toWire) }),
   };
-  return { code: codeOf(type), message, data };
+  return { code: errorCodeOf(type), message, data };
 }
 
-function codeOf(type: string): number {
+/** 1000 for a type without a number. */
+export function errorCodeOf(type: string): number {
   return (Object.hasOwn(ERROR_CODES, type) ? ERROR_CODES[type] : ERROR_CODES.ToolherdError) ?? CODE.internal;
 }
 
@@ -89,12 +88,12 @@ function codeOf(type: string): number {
 export function cancelled(sent = false): ErrorObject {
   const message = 'the request was cancelled';
   const data: WireError = { type: 'CancelledError', message, retryable: false, sent };
-  return { code: codeOf('CancelledError'), message, data };
+  return { code: errorCodeOf('CancelledError'), message, data };
 }
 
 /** The same for a cancelled request that failed with `error`. */
 export function wasCancelled(error?: unknown): RpcError {
-  const { code, message, data } = cancelled((error as MoreDetails | undefined)?.sent === true);
+  const { code, message, data } = cancelled(error instanceof ToolherdError && error.sent);
   return new RpcError(code, message, data);
 }
 

@@ -9,6 +9,7 @@ export type ClientCapabilities = Readonly<Record<string, unknown>>;
 const CAPABILITY: Readonly<Record<string, string>> = {
   'sampling/createMessage': 'sampling',
   'elicitation/create': 'elicitation',
+  'roots/list': 'roots',
 };
 
 /** Sends a server's questions to the client whose call it works on; undefined where that client answers none. */

@@ -7,6 +7,7 @@ import { toFailedResult } from './failures.js';
 /** Replies to a `tools/call` with the outcome of the call. */
 export class McpReplySink implements ForwardSink {
   readonly caller: string;
+  readonly separator: ForwardSink['separator'];
   readonly progress: ForwardSink['progress'];
   readonly ask: ForwardSink['ask'];
   readonly acceptsRaw = true;
@@ -15,11 +16,13 @@ export class McpReplySink implements ForwardSink {
   constructor(
     context: RequestContext,
     caller: string,
+    separator: ForwardSink['separator'],
     progress: ForwardSink['progress'],
     ask: ForwardSink['ask'],
   ) {
     this.#context = context;
     this.caller = caller;
+    this.separator = separator;
     this.progress = progress;
     this.ask = ask;
   }

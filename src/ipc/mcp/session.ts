@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../shared/clock.js';
 import { MCP_LEVELS } from '../../shared/mcp/log-levels.js';
 import { RESOURCE_UPDATED } from '../../shared/mcp/mcp-names.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
+import type { Separator } from '../../shared/mcp/separators.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import type { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
@@ -22,6 +23,8 @@ export interface McpSessionOptions {
   peer: Peer;
   /** The name of the connection, which no other one has. */
   caller: string;
+  /** In the public names that the connection lists; default: that of the config. */
+  separator?: () => Separator | undefined;
   /** Called with the name and version that the client gives. */
   introduce?: (client: unknown) => void;
   clock?: Clock;
@@ -62,6 +65,10 @@ export class McpSession {
   /** The name of the connection. */
   get caller(): string {
     return this.#options.caller;
+  }
+
+  get separator(): Separator | undefined {
+    return this.#options.separator?.();
   }
 
   get fleet(): LocalFleet {
@@ -141,6 +148,7 @@ export class McpSession {
     return new McpReplySink(
       context,
       this.caller,
+      this.separator,
       progressTo(this.#options.peer, params, context),
       this.#onRequest,
     );
@@ -179,6 +187,7 @@ export class McpSession {
     const { caller, peer } = this.#options;
     return {
       caller,
+      separator: this.separator,
       signal: context.signal,
       onProgress: progressTo(peer, params, context),
       onRequest: this.#onRequest,

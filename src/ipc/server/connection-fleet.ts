@@ -1,33 +1,43 @@
 import type { Fleet, FleetEvent, LocalFleet } from '../../fleet/fleet.js';
+import type { Separator } from '../../shared/mcp/separators.js';
+import type { ConfigProblem } from '../../shared/report/config-problem.js';
 import { fleetMethods, fromVerbs } from '../verbs/verbs.js';
-import type { AgentFiles, ConnectionView, FleetProvider } from './fleet-provider.js';
+import type { AgentFiles, ConnectionFacts, ConnectionView, FleetProvider } from './fleet-provider.js';
 
 /**
  * The fleet of one connection. `fleet` stays the same object when the connection changes to the view of an agent's file,
  * or gets its own `per-agent` servers: its methods use the present view each time, and subscriptions move along.
  */
-export class ConnectionFleet {
+export class ConnectionFleet implements ConnectionFacts {
   readonly fleet: LocalFleet;
   readonly #provider: FleetProvider;
-  readonly #caller: string;
+  readonly caller: string;
   readonly #agentFiles: AgentFiles;
   readonly #subscriptions = new Set<Subscription>();
   #view: ConnectionView;
   /** The fleet whose events the connection gets. */
   #source: Fleet;
   #state: 'open' | 'closed' = 'open';
+  /** In the public names that the connection lists. Undefined: that of the config. */
+  separator: Separator | undefined;
+  /** It counts when the connection first uses a server. */
+  folder: string | undefined;
 
   constructor(provider: FleetProvider, caller: string, agentFiles: AgentFiles = 'trusted') {
     this.#provider = provider;
-    this.#caller = caller;
+    this.caller = caller;
     this.#agentFiles = agentFiles;
-    this.#view = provider.global(caller);
+    this.#view = provider.global(this);
     this.#source = this.#view.fleetForReading();
     this.fleet = {
       ...fromVerbs(({ usesServers }, name) => {
         const present = usesServers ? () => this.#fleetForUse() : () => this.#view.fleetForReading();
         return (...args) => fleetMethods(present())[name](...args);
       }),
+      tools: (server, refresh, patience) =>
+        this.#fleetForUse().tools(server, refresh, patience, this.separator),
+      prompts: (server, refresh, patience) =>
+        this.#fleetForUse().prompts(server, refresh, patience, this.separator),
       forward: (params, sink) => this.#fleetForUse().forward(params, sink),
       watch: (params, listen) => this.#fleetForUse().watch(params, listen),
       subscribe: (topics, listen) => this.#subscribe(topics, listen),
@@ -39,6 +49,10 @@ export class ConnectionFleet {
     return this.#view.agent;
   }
 
+  get warnings(): readonly ConfigProblem[] {
+    return this.#view.warnings;
+  }
+
   /** Rejects where its view has no such server. */
   check(server: string): Promise<void> {
     return this.#view.check(server);
@@ -46,7 +60,7 @@ export class ConnectionFleet {
 
   /** Changes to the view of an agent's file. Rejects and keeps the present view where it cannot, or has no such server. */
   async useAgentFile(file: string, server?: string): Promise<void> {
-    const next = await this.#provider.ofAgent(this.#caller, file, this.#agentFiles);
+    const next = await this.#provider.ofAgent(this, file, this.#agentFiles);
     try {
       if (server !== undefined) await next.check(server);
     } catch (error) {

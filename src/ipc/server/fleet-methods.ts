@@ -4,6 +4,7 @@ import { TOPICS } from '../../fleet/events.js';
 import type { CallContext, LocalFleet, ManyContext } from '../../fleet/fleet.js';
 import type { Hello } from '../../fleet/hello.js';
 import { toMetrics } from '../../fleet/metrics.js';
+import { SEPARATORS } from '../../shared/mcp/separators.js';
 import { API_VERSION } from '../../shared/version.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../jsonrpc/params.js';
@@ -23,6 +24,8 @@ export interface Identity {
   pid: number;
   /** ISO 8601. */
   started_at: string;
+  /** The global config that it reads. */
+  config_file?: string;
 }
 
 /** One client of the socket. */
@@ -30,7 +33,10 @@ export interface Connection {
   /** The name of the connection, which no other one has. */
   caller: string;
   fleet: LocalFleet;
-  connectionFleet: Pick<ConnectionFleet, 'agent' | 'check' | 'useAgentFile'>;
+  connectionFleet: Pick<
+    ConnectionFleet,
+    'agent' | 'warnings' | 'check' | 'folder' | 'separator' | 'useAgentFile'
+  >;
   peer: Peer;
   identity: Identity;
   /** Notes the name and version that the client gives. */
@@ -64,7 +70,10 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     connection.introduce(params.optionalRecord('client'));
     const agent = params.optionalText('agent');
     const server = params.optionalText('server');
+    const separator = params.optionalChoice('separator', SEPARATORS);
+    const folder = params.optionalText('folder');
     if (agent !== undefined && !isAbsolute(agent)) throw wrong("'agent' must be the full path of a file");
+    if (folder !== undefined && !isAbsolute(folder)) throw wrong("'folder' must be a full path");
     // A daemon that ends opens no view. The client reads `closing`, and waits for the next daemon or starts it.
     const isEnding = () => lifecycle.why !== null;
     if (!isEnding()) {
@@ -77,12 +86,15 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
         if (!isEnding() || signal.aborted) throw error;
       }
     }
+    connectionFleet.separator = separator;
+    connectionFleet.folder = folder;
     mcp.show(server);
     if (params.optionalFlag('closing_notice')) context.afterReply(connection.notifyOfClosing);
     return {
       daemon: { ...identity, closing: lifecycle.why },
       api_version: API_VERSION,
       agent: connectionFleet.agent,
+      ...(connectionFleet.warnings.length === 0 ? {} : { warnings: connectionFleet.warnings }),
     } satisfies Hello;
   },
 
@@ -128,7 +140,7 @@ function methodOf(name: VerbName): FleetMethod {
 
 /** Each result is also sent as progress. */
 function manyContext(connection: Connection, params: Params, context: RequestContext): ManyContext {
-  const { caller, signal, onProgress } = callContext(connection, params, context);
+  const { caller, signal, separator, onProgress } = callContext(connection, params, context);
   let arrived = 0;
   const onResult: ManyContext['onResult'] =
     onProgress &&
@@ -136,11 +148,16 @@ function manyContext(connection: Connection, params: Params, context: RequestCon
       arrived += 1;
       onProgress({ progress: arrived, total, index, result });
     });
-  return { caller, signal, onResult };
+  return { caller, signal, separator, onResult };
 }
 
-function callContext({ peer, caller }: Connection, params: Params, context: RequestContext): CallContext {
+function callContext(
+  { peer, caller, connectionFleet }: Connection,
+  params: Params,
+  context: RequestContext,
+): CallContext {
   const onProgress = progressTo(peer, params, context);
+  const { separator } = connectionFleet;
   // results of MCP are passed on unread; results of calls were converted before
-  return { caller, signal: context.signal, onProgress, acceptsRaw: true };
+  return { caller, signal: context.signal, separator, onProgress, acceptsRaw: true };
 }

@@ -1,4 +1,5 @@
 import type { LocalFleet } from '../../fleet/fleet.js';
+import type { ConfigProblem } from '../../shared/report/config-problem.js';
 import { wrong } from '../jsonrpc/params.js';
 
 /** The herd as one connection sees it. */
@@ -12,6 +13,8 @@ export interface ConnectionView {
   fleetForReading(): LocalFleet;
   /** The agent's file; null: the global view. */
   readonly agent: string | null;
+  /** Of the agent's file. */
+  readonly warnings: readonly ConfigProblem[];
   /** Rejects where this view has no server of this name, even if another view has one. */
   check(server: string): Promise<void>;
   /** The connection has ended, or has changed to another view. */
@@ -24,12 +27,20 @@ export interface ConnectionView {
  */
 export type AgentFiles = 'trusted' | 'allowed';
 
-/** Gives every connection its view. `caller`: the name of the connection, which no other one has. */
+/** What the daemon knows of the client of a connection. */
+export interface ConnectionFacts {
+  /** The name of the connection, which no other one has. */
+  readonly caller: string;
+  /** The folder that its client works in, from `fleet/hello`. Undefined: not known. */
+  readonly folder?: string | undefined;
+}
+
+/** Gives every connection its view. */
 export interface FleetProvider {
   /** The view of a connection that names no agent file. */
-  global(caller: string): ConnectionView;
+  global(connection: ConnectionFacts): ConnectionView;
   /** The view of an agent's file. Rejects where that file is missing, wrong, or not allowed. */
-  ofAgent(caller: string, file: string, files: AgentFiles): Promise<ConnectionView>;
+  ofAgent(connection: ConnectionFacts, file: string, files: AgentFiles): Promise<ConnectionView>;
 }
 
 /** Gives every connection the same fleet. */
@@ -39,6 +50,7 @@ export function singleFleetProvider(fleet: LocalFleet): FleetProvider {
     fleetForUse: () => fleet,
     fleetForReading: () => fleet,
     agent: null,
+    warnings: [],
     check,
     close: () => undefined,
   };

@@ -88,6 +88,7 @@ export class FleetServer {
     });
     const mcp = new McpSession({
       ...{ fleet, peer, caller, introduce, clock: this.#clock },
+      separator: () => connectionFleet.separator,
       suspended: isStateless ? this.#suspended : undefined,
     });
     const connection: Connection = {

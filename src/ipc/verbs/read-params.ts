@@ -20,7 +20,10 @@ type Readers = { readonly [Name in VerbName]: (params: Params) => VerbArguments<
 
 const order: Readers['start'] = (params) => [selection(params), params.optionalFlag('wait')];
 
-const list: Readers['tools'] = (params) => [params.optionalText('server'), params.optionalFlag('refresh')];
+const list: Readers['resources'] = (params) => [
+  params.optionalText('server'),
+  params.optionalFlag('refresh'),
+];
 
 /** Checks the params of each verb and makes the arguments of the method of `Fleet` from them. */
 const READERS: Readers = {

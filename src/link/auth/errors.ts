@@ -1,6 +1,7 @@
 import type { RemoteSpec } from '../../config/fields/spec.js';
 import type { Failed } from '../../machines/restart/ending.js';
-import { AuthRequiredError, MCPConnectionError, type MCPErrorDetails } from '../../shared/call-errors.js';
+import { AuthRequiredError, MCPConnectionError } from '../../shared/call-errors.js';
+import type { ErrorDetails } from '../../shared/errors.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { Challenge } from './challenge.js';
 
@@ -92,7 +93,7 @@ export function headersOnly({ name, origin }: RemoteSpec): AuthRequiredError {
 }
 
 function required(name: string, what: string, why: string, cause?: unknown): AuthRequiredError {
-  const details: MCPErrorDetails = { why, fix: `toolherd auth ${shellWord(name)}`, cause };
+  const details: ErrorDetails = { why, fix: `toolherd auth ${shellWord(name)}`, cause };
   return new AuthRequiredError(`${name}: ${what}`, details);
 }
 

@@ -52,6 +52,8 @@ export class Call implements Timed, Waiter, CallHandle {
   readonly caller: string | undefined;
   readonly isOwn: boolean;
   readonly timeoutMs: number;
+  /** The caller set the timeout; it is not that of the server's entry. */
+  readonly hasOwnTimeout: boolean;
   readonly maxTimeoutMs: number;
   readonly hardDeadline: number;
   deadline: number;
@@ -75,6 +77,7 @@ export class Call implements Timed, Waiter, CallHandle {
     this.caller = request.caller;
     this.isOwn = request.isOwn === true;
     this.timeoutMs = request.timeoutMs ?? owner.timeoutMs;
+    this.hasOwnTimeout = request.timeoutMs !== undefined;
     this.maxTimeoutMs = request.maxTimeoutMs ?? owner.maxTimeoutMs;
     this.hardDeadline = now + this.maxTimeoutMs;
     this.deadline = Math.min(now + this.timeoutMs, this.hardDeadline);

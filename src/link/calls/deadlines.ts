@@ -10,6 +10,9 @@ export interface Timed {
 /** An item expires up to this much late, never early. */
 export const TICK_MS = 20;
 
+/** A timer that fires so late was held up: the daemon stood still (SIGSTOP, a sleeping machine, a blocked loop). */
+const STOOD_STILL_MS = 100;
+
 /**
  * A timer wheel: one timer of the clock for any number of deadlines. Adding and removing cost a set operation; a
  * deadline that was moved (progress arrived) costs nothing until its old tick comes round. The timer stays armed when
@@ -21,6 +24,7 @@ export class Deadlines<T extends Timed> {
   readonly #ticks = new Map<number, Set<T>>();
   #timer: unknown;
   #armedFor = Number.POSITIVE_INFINITY;
+  #looksAgain = false;
 
   constructor(clock: Clock, expired: (item: T) => void) {
     this.#clock = clock;
@@ -60,9 +64,15 @@ export class Deadlines<T extends Timed> {
   }
 
   #fire(): void {
+    const now = this.#clock.now();
+    this.#looksAgain = !this.#looksAgain && now - this.#armedFor * TICK_MS > STOOD_STILL_MS;
+    if (this.#looksAgain) {
+      // Node runs timers before it reads pipes and sockets: what was answered in time is read before the next timer
+      this.#timer = this.#clock.setTimeout(() => this.#fire(), 1);
+      return;
+    }
     this.#timer = undefined;
     this.#armedFor = Number.POSITIVE_INFINITY;
-    const now = this.#clock.now();
     const due: T[] = [];
     for (const [tick, items] of this.#ticks) {
       if (tick * TICK_MS > now) continue;

@@ -43,14 +43,15 @@ export function cancelled(name: string, sent: boolean, reason: string): MCPError
 
 export function timedOut(name: string, call: Call): MCPError {
   const sent = call.wasSent;
-  const hard = call.deadline === call.hardDeadline && call.maxTimeoutMs > call.timeoutMs;
+  const hard = call.deadline === call.hardDeadline && call.maxTimeoutMs !== call.timeoutMs;
   const message = hard
     ? `${name}: ${call.method} was not done in ${seconds(call.maxTimeoutMs)}, its hard limit`
     : `${name}: no reply to ${call.method} in ${seconds(call.timeoutMs)}`;
   const why = sent
     ? 'the server was told to cancel it, but it may have run'
     : 'it was still waiting for its turn';
-  const fix = `see "toolherd logs ${shellWord(name)}", or raise ${hard ? 'max_timeout' : 'request_timeout'}`;
+  const soft = call.hasOwnTimeout ? 'the timeout of this call' : 'request_timeout';
+  const fix = `see "toolherd logs ${shellWord(name)}", or raise ${hard ? 'max_timeout' : soft}`;
   return new MCPTimeoutError(message, { sent, retryable: true, why, fix });
 }
 

@@ -80,6 +80,19 @@ export function closedErrorOf({ name }: RemoteServer, ending: Ending, sent: bool
   return new MCPConnectionError(message, { sent, why: MAY_HAVE_RUN, fix });
 }
 
+/** The ending of a link that was closed by order, whose session the server refused to end. */
+export function closeFailure(server: RemoteServer, failure: TransportFailure): Failed {
+  const { message, fix } = failureOf(server, failure, true);
+  const why = 'the connection is closed; the server may keep the session until it expires';
+  return {
+    kind: 'error',
+    cause: 'close',
+    message: `${message}, to the end of the session`,
+    why,
+    ...(fix && { fix }),
+  };
+}
+
 export function noHandshake(server: RemoteServer, timeoutMs: number): Failed {
   const message = `${server.name}: ${server.url} gave no initialize reply in ${seconds(timeoutMs)}`;
   const fix = `check that the server runs and is reachable, or raise 'timeout' of ${server.name}`;

@@ -1,4 +1,4 @@
-import type { Root, Settings } from '../../config/fields/spec.js';
+import type { Root, ServerSpec, Settings } from '../../config/fields/spec.js';
 import { onAbort } from '../../shared/async.js';
 import type { Ask } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';
@@ -12,11 +12,19 @@ export type Permissions = Pick<Settings['security'], 'sampling' | 'elicitation'>
 
 export const ALL_PERMITTED: Permissions = { sampling: 'ask-agent', elicitation: 'ask-agent' };
 
+/** The roots of the config; `agent`: the agent whose call the server works on is asked for its own. */
+export type RootSource = readonly Root[] | 'agent';
+
+/** A server that one agent has for itself gets that agent's roots, unless its entry names others. */
+export function rootSource({ roots, sharing }: Pick<ServerSpec, 'roots' | 'sharing'>): RootSource {
+  return roots.length === 0 && sharing === 'per-agent' ? 'agent' : roots;
+}
+
 /** What is needed to answer a request of a server. */
 export interface RequestPorts {
   /** The server's name, for messages. */
   name: string;
-  roots: readonly Root[];
+  roots: RootSource;
   permissions: Permissions;
   session: Pick<Session, 'running' | 'unansweredCallers'>;
 }
@@ -48,7 +56,7 @@ export function clientCapabilities({ roots, permissions }: Pick<RequestPorts, 'r
 }
 
 /**
- * Answers a request of a server: roots from the config, everything else by the agent whose call the server works on. The
+ * Answers a request of a server: configured roots from the config, everything else by the agent whose call the server works on. The
  * protocol does not say which call that is, so it is only known while a single caller has unanswered calls. Calls that
  * were cancelled or timed out count too: most servers finish what they have begun.
  */
@@ -70,13 +78,15 @@ export async function answerFor(
   signal: AbortSignal,
 ): Promise<JsonObject> {
   const { name, roots, permissions } = ports;
-  if (method === 'roots/list' && roots.length > 0) return { roots: roots.map((root) => ({ ...root })) };
+  const isForRoots = method === 'roots/list';
+  if (isForRoots && roots !== 'agent' && roots.length > 0)
+    return { roots: roots.map((root) => ({ ...root })) };
   const setting = Object.hasOwn(FOR_AGENT, method) ? FOR_AGENT[method] : undefined;
-  if (setting === undefined) {
-    const hint = method === 'roots/list' ? `: ${name} has no 'roots' in its config` : '';
+  if (setting === undefined && !(isForRoots && roots === 'agent')) {
+    const hint = isForRoots ? `: ${name} has no 'roots' in its config` : '';
     throw new RequestRefused(CODE.methodNotFound, `toolherd cannot answer ${method} for ${name}${hint}`);
   }
-  if (permissions[setting] === 'deny') {
+  if (setting !== undefined && permissions[setting] === 'deny') {
     throw refusal(ports, method, `security.${setting} is 'deny'`, `set it to 'ask-agent' in config.yaml`);
   }
   const asked = calls();
@@ -84,7 +94,7 @@ export async function answerFor(
   const ask = asked.findLast(({ sink }) => sink.ask !== undefined)?.sink.ask;
   if (ask === undefined) {
     const why = 'the agent whose call is in flight cannot answer it';
-    throw refusal(ports, method, why, `use an agent that offers '${setting}'`);
+    throw refusal(ports, method, why, `use an agent that offers '${setting ?? 'roots'}'`);
   }
   return hold(asked, signal, (wanted) => ask(method, params, wanted));
 }

@@ -95,13 +95,15 @@ export class HttpTransport implements RemoteTransport {
     return true;
   }
 
-  async close(politely: boolean): Promise<void> {
-    if (politely && this.#isOpen && this.#spec.terminateOnClose) await this.#terminate();
+  async close(politely: boolean): Promise<TransportFailure | undefined> {
+    const isTold = politely && this.#isOpen && this.#spec.terminateOnClose;
+    const refusal = isTold ? await this.#terminate() : undefined;
     this.#state = 'closed';
     for (const timer of this.#timers) this.#ports.clock.clearTimeout(timer);
     this.#pending.clear();
     await this.#transport.close();
     this.#exchanges.close();
+    return refusal;
   }
 
   #request(message: JsonObject, id: number): void {
@@ -248,12 +250,18 @@ export class HttpTransport implements RemoteTransport {
     };
   }
 
-  async #terminate(): Promise<void> {
+  /** A server that is gone, or knows no such session, has nothing left to end. */
+  async #terminate(): Promise<TransportFailure | undefined> {
     const { on, clock } = this.#ports;
+    let refusal: TransportFailure | undefined;
     const terminated = this.#transport.terminateSession().catch((error: unknown) => {
-      if (this.#isOpen) on.log(`the server did not end our session: ${briefly(this.#failureIn(error))}`);
+      if (!this.#isOpen) return;
+      const failure = this.#failureIn(error);
+      on.log(`the server did not end our session: ${briefly(failure)}`);
+      if (failure.kind === 'refused') refusal = failure;
     });
     await withTimeout(GOODBYE_MS, terminated, clock);
+    return refusal;
   }
 
   get #isOpen(): boolean {

@@ -9,6 +9,7 @@ import {
   badHandshake,
   callErrorOf,
   closedErrorOf,
+  closeFailure,
   failureOf,
   noHandshake,
   type RemoteServer,
@@ -165,6 +166,9 @@ class RemoteLink extends BaseLink {
   }
 
   #broke(failure: TransportFailure): void {
+    // a silent stream is a timeout of its calls on every transport, not a crash
+    if (failure.kind === 'silent')
+      for (const { id } of [...this.session.running]) this.#loseCall(id, failure);
     this.#fail(failureOf(this.#server, cleaned(failure, this.#deps.redact), this.opened !== undefined));
   }
 
@@ -188,9 +192,10 @@ class RemoteLink extends BaseLink {
 
   /** Waits until the connection is closed. A second, impolite close overtakes a polite one that still waits. */
   async #end(politely: boolean): Promise<void> {
-    await this.#transport?.close(politely);
-    const ending = this.ending;
-    if (this.isOver || ending === undefined) return;
+    const refusal = await this.#transport?.close(politely);
+    if (this.isOver || this.ending === undefined) return;
+    const isRefused = refusal !== undefined && this.ending.kind === 'disconnected';
+    const ending = isRefused ? closeFailure(this.#server, cleaned(refusal, this.#deps.redact)) : this.ending;
     this.#closeSession(ending);
     this.driver.close();
     this.end(ending);

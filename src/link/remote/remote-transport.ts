@@ -47,8 +47,11 @@ export interface RemoteTransport {
   readonly ready: boolean;
   /** False when the message was refused: the server gets no byte of it. */
   write(line: string): boolean;
-  /** Resolves when the connection is closed. `politely`: the server is told first, within `GOODBYE_MS`. */
-  close(politely: boolean): Promise<void>;
+  /**
+   * Resolves when the connection is closed, with the answer of a server that refused to end the session. `politely`: the
+   * server is told first, within `GOODBYE_MS`.
+   */
+  close(politely: boolean): Promise<TransportFailure | undefined>;
 }
 
 /** How long a remote server may take to answer the end of its session. */

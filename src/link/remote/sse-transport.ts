@@ -78,7 +78,7 @@ export class SseTransport implements RemoteTransport {
     return true;
   }
 
-  async close(): Promise<void> {
+  async close(): Promise<undefined> {
     this.#state = 'closed';
     this.#silence?.stop();
     await this.#transport.close();

@@ -54,7 +54,7 @@ export class WebsocketTransport implements RemoteTransport {
     return true;
   }
 
-  async close(politely: boolean): Promise<void> {
+  async close(politely: boolean): Promise<undefined> {
     const socket = this.#socket;
     this.#state = 'closed';
     this.#heartbeat?.stop();

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { basename } from 'node:path';
 import { spawnShortage } from '../../processes/spawn-shortage.js';
 
 /**
@@ -7,33 +6,11 @@ import { spawnShortage } from '../../processes/spawn-shortage.js';
  * client is gone every container with that label is removed.
  */
 const LABEL = 'toolherd.cookie';
-/** Options of docker itself whose value is the next word. */
-const WITH_VALUE = new Set(
-  '--config -c --context -H --host -l --log-level --tlscacert --tlscert --tlskey'.split(' '),
-);
 const LIMIT_MS = 10_000;
 
-/** The index of `run` in the arguments of `docker run` (or `docker container run`); -1 for any other command. */
-export function dockerRunAt(command: string, args: readonly string[]): number {
-  if (basename(command) !== 'docker') return -1;
-  for (let at = 0; at < args.length; at += 1) {
-    const word = args[at] ?? '';
-    if (word === 'run') return at;
-    if (WITH_VALUE.has(word)) at += 1;
-    else if (!word.startsWith('-') && word !== 'container') return -1;
-  }
-  return -1;
-}
-
-/** The arguments with the label, and with the names of variables that the client passes on from its environment. */
-export function labelledArgs(
-  args: readonly string[],
-  runAt: number,
-  cookie: string,
-  names: readonly string[],
-): string[] {
-  const passed = names.flatMap((name) => ['-e', name]);
-  return [...args.slice(0, runAt + 1), '--label', `${LABEL}=${cookie}`, ...passed, ...args.slice(runAt + 1)];
+/** The arguments with the label. The names of variables for the container are among them already (src/config). */
+export function labelledArgs(args: readonly string[], runAt: number, cookie: string): string[] {
+  return [...args.slice(0, runAt + 1), '--label', `${LABEL}=${cookie}`, ...args.slice(runAt + 1)];
 }
 
 /** Program and global options of the command, without the subcommand: to run another subcommand on the same daemon. */

@@ -61,7 +61,7 @@ class StdioLink extends BaseLink {
     this.#spec = spec;
     this.#deps = deps;
     this.#redact = redactingArguments(spec, deps.redact);
-    this.#output = new ServerOutput(deps.clock, (source, text) => this.#log(source, text));
+    this.#output = new ServerOutput(deps.clock, this.#redact, (source, text) => deps.log({ source, text }));
     this.#process = this.#startProcess();
     this.#limitStart();
     this.#firstRequestAt = deps.clock.now();

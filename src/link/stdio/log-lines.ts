@@ -10,10 +10,19 @@ export interface LogLimits {
 }
 
 export const LOG_LIMITS: LogLimits = { lineBytes: 8192, bytesPerSecond: 2 ** 20, burstBytes: 4 * 2 ** 20 };
+/** A secret may end behind the limit. So many more bytes are read and redacted before a line is cut: no key is longer. */
+const LOOKAHEAD_BYTES = 4096;
 /** An empty line costs something too. */
 const LINE_COST = 64;
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
+
+/** Gets the lines. */
+export interface LineSink {
+  /** Takes secrets and escapes out of a line before it is cut: the first half of a secret would not be recognised. */
+  clean(line: string): string;
+  line(text: string): void;
+}
 
 /**
  * Turns the output of a server into lines for the log, in bounded memory and at a bounded rate. Everything is read, so the
@@ -22,7 +31,7 @@ const CARRIAGE_RETURN = 0x0d;
 export class LogLines {
   readonly #bucket: TokenBucket;
   readonly #limits: LogLimits;
-  readonly #sink: (text: string) => void;
+  readonly #sink: LineSink;
   #line: Buffer[] = [];
   #kept = 0;
   #cut = 0;
@@ -30,7 +39,7 @@ export class LogLines {
   #skipping = false;
   #dropped = 0;
 
-  constructor(clock: Clock, sink: (text: string) => void, limits: LogLimits = LOG_LIMITS) {
+  constructor(clock: Clock, sink: LineSink, limits: LogLimits = LOG_LIMITS) {
     this.#sink = sink;
     this.#limits = limits;
     this.#bucket = new TokenBucket(clock, { perSecond: limits.bytesPerSecond, burst: limits.burstBytes });
@@ -62,7 +71,7 @@ export class LogLines {
   }
 
   #keep(piece: Buffer): void {
-    const room = this.#limits.lineBytes - this.#kept;
+    const room = this.#limits.lineBytes + LOOKAHEAD_BYTES - this.#kept;
     const kept = piece.subarray(0, Math.max(0, room));
     // copied, so that a short line does not keep a whole chunk in memory
     if (kept.length > 0) this.#line.push(Buffer.from(kept));
@@ -74,11 +83,22 @@ export class LogLines {
   #emit(): void {
     const whole = Buffer.concat(this.#line);
     const line = whole[whole.length - 1] === CARRIAGE_RETURN ? whole.subarray(0, -1) : whole;
-    const tail = this.#cut > 0 ? ` … (${this.#cut} bytes cut)` : '';
-    this.#bucket.spend(line.length + LINE_COST);
+    const text = this.#limited(line.toString('utf8'));
+    this.#bucket.spend(Math.min(line.length, this.#limits.lineBytes) + LINE_COST);
     this.#forgetLine();
     this.#reportDropped();
-    this.#sink(line.toString('utf8') + tail);
+    this.#sink.line(text);
+  }
+
+  #limited(line: string): string {
+    const { lineBytes } = this.#limits;
+    const clean = this.#sink.clean(line);
+    const size = Buffer.byteLength(clean);
+    if (this.#cut === 0 && size <= lineBytes) return clean;
+    // where the line was cut unread, its last part may be the first half of a secret
+    const safe = this.#cut === 0 ? clean : clean.slice(0, -LOOKAHEAD_BYTES);
+    const shown = Buffer.from(safe).subarray(0, lineBytes);
+    return `${shown.toString('utf8')} … (${size + this.#cut - shown.length} bytes cut)`;
   }
 
   #drop(rest: Buffer): void {
@@ -97,6 +117,6 @@ export class LogLines {
     if (this.#dropped === 0) return;
     const dropped = this.#dropped;
     this.#dropped = 0;
-    this.#sink(`(${dropped} bytes dropped: more than the log takes)`);
+    this.#sink.line(`(${dropped} bytes dropped: more than the log takes)`);
   }
 }

@@ -21,10 +21,15 @@ export class ServerOutput {
   readonly #stderrTail: OutputTail;
   readonly #noiseTail: OutputTail;
 
-  constructor(clock: Clock, log: (source: LastOutput['stream'], text: string) => void) {
+  constructor(
+    clock: Clock,
+    redact: (text: string) => string,
+    log: (source: LastOutput['stream'], text: string) => void,
+  ) {
     // escapes are removed first: a colour code inside a secret would hide it from redaction
-    this.#stderrLog = new LogLines(clock, (text) => log('stderr', withoutEscapes(text)));
-    this.#noiseLog = new LogLines(clock, (text) => log('stdout', withoutEscapes(text)));
+    const clean = (line: string) => redact(withoutEscapes(line));
+    this.#stderrLog = new LogLines(clock, { clean, line: (text) => log('stderr', text) });
+    this.#noiseLog = new LogLines(clock, { clean, line: (text) => log('stdout', text) });
     this.#stderrTail = new OutputTail(clock);
     this.#noiseTail = new OutputTail(clock);
   }

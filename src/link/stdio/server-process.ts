@@ -3,9 +3,10 @@ import { groupAlive, groupRuns, signalGroup } from '../../processes/group.js';
 import { StopSequence, type StopSequenceEnd, type StopStep } from '../../processes/stop-sequence.js';
 import type { ProcessTable } from '../../processes/table.js';
 import type { Clock } from '../../shared/clock.js';
+import { dockerRunAt } from '../../shared/docker-run.js';
 import type { Environment } from '../../shared/environment.js';
 import { type Child, type Exit, spawnChild } from './child.js';
-import { dockerRunAt, dockerWords, labelledArgs, removeContainers } from './docker.js';
+import { dockerWords, labelledArgs, removeContainers } from './docker.js';
 import { type Encoding, serverEncoding } from './encoding.js';
 import { childEnvironment } from './environment.js';
 import { StdinWriter } from './stdin-writer.js';
@@ -63,9 +64,7 @@ export class ServerProcess {
     this.#env = childEnvironment(deps.env, spec, this.#cookie);
     const runAt = dockerRunAt(spec.command, spec.args);
     this.#docker = runAt === -1 ? undefined : dockerWords(spec.command, spec.args, runAt);
-    // declared names are in the arguments already; this one is added by toolherd
-    const passed = spec.config === undefined || 'MCP_CONFIG' in spec.env ? [] : ['MCP_CONFIG'];
-    const args = runAt === -1 ? spec.args : labelledArgs(spec.args, runAt, this.#cookie, passed);
+    const args = runAt === -1 ? spec.args : labelledArgs(spec.args, runAt, this.#cookie);
 
     const encoding = serverEncoding(spec.encoding);
     this.#child = this.#spawn(spec, args, encoding);

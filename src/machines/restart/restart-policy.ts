@@ -10,6 +10,8 @@
  * | healthy | connected for at least `healthy_after` |
  * | recheck | a slow restart: of a remote server that was never connected, because its entry looks wrong |
  * | intensity | at most `max_restarts` restarts in any `restart_window` |
+ * | cool-down | the time of a quarantine in which no call makes a try |
+ * | trial | the one try that a call makes after the cool-down; it fails if the incarnation fails before it is healthy |
  *
  * Two counts, because each is blind to what the other sees. The window alone never notices a server whose every
  * start runs into a timeout of two minutes. Failed starts alone never notice one that shakes hands and then dies.
@@ -21,6 +23,9 @@
  * A remote server that was connected before is restarted like any other, whichever answer comes: an ingress says
  * 404 for as long as a deployment takes, a firewall says 403. One that was never connected is rechecked. Every few minutes
  * is often enough for what a person most likely has to correct, and a call may bring the next try sooner.
+ *
+ * A quarantine ends by a trial, too: what was missing (the network after a login, a command, a token in a file) may have
+ * come, and nobody watches a daemon. A trial that fails doubles the next cool-down, so that a hopeless server costs little.
  */
 
 import { seconds } from './durations.js';
@@ -47,11 +52,19 @@ export interface History {
   restarts: readonly number[];
   failedStarts: number;
   streak: number;
+  /** Since it was last healthy. */
+  quarantines: number;
   /** It was connected once, with this config. */
   hasConnected: boolean;
 }
 
-export const noHistory: History = { restarts: [], failedStarts: 0, streak: 0, hasConnected: false };
+export const noHistory: History = {
+  restarts: [],
+  failedStarts: 0,
+  streak: 0,
+  quarantines: 0,
+  hasConnected: false,
+};
 const noFailures: History = { ...noHistory, hasConnected: true };
 
 /** The same history without its failures. `hasConnected` stays. */
@@ -62,7 +75,7 @@ export function forgiven({ hasConnected }: History): History {
 /**
  * `restart`: start a fresh incarnation, after the delay of this attempt (0 = now), and not before `atLeastMs`.
  * `recheck`: the same, slowly. `rest`: no incarnation is wanted now; the next call or order starts one. `quarantine`: no
- * more tries until `reset`. `authorise`: a person must act first.
+ * more tries until an order, or a call after the cool-down. `authorise`: a person must act first.
  */
 export type Verdict =
   | { verdict: 'restart'; attempt: number; atLeastMs?: number | undefined }
@@ -71,7 +84,14 @@ export type Verdict =
   | { verdict: 'quarantine'; reason: string }
   | { verdict: 'authorise' };
 
-export function decide(ending: Ending, history: History, policy: RestartPolicy, now: number): Verdict {
+/** `isTrial`: the incarnation was a trial, and did not become healthy. */
+export function decide(
+  ending: Ending,
+  history: History,
+  policy: RestartPolicy,
+  now: number,
+  isTrial = false,
+): Verdict {
   if (ending.kind === 'disconnected') {
     const comesBack = ending.reason === 'ended' && policy.restart === 'always';
     return comesBack ? withinIntensity(history, policy, now) : { verdict: 'rest' };
@@ -83,7 +103,9 @@ export function decide(ending: Ending, history: History, policy: RestartPolicy, 
     return { verdict: 'quarantine', reason: `${times(history.failedStarts, 'failed start')} in a row` };
   }
   // Its end was wanted, only the closing failed: no new incarnation was asked for.
-  if (ending.cause === 'close' || policy.restart === 'never') return { verdict: 'rest' };
+  if (ending.cause === 'close') return { verdict: 'rest' };
+  if (isTrial) return { verdict: 'quarantine', reason: 'its one try after a quarantine failed' };
+  if (policy.restart === 'never') return { verdict: 'rest' };
   const verdict = withinIntensity(history, policy, now);
   if (verdict.verdict !== 'restart') return verdict;
   if (ending.looksMisconfigured && !history.hasConnected) return { verdict: 'recheck' };
@@ -132,7 +154,12 @@ export function afterEnding(
     return isFailedStart(ending) ? { ...history, failedStarts: history.failedStarts + 1 } : history;
   }
   const healthy = connectedForMs >= policy.healthyAfterMs;
-  return { ...history, failedStarts: 0, streak: healthy ? 0 : history.streak, hasConnected: true };
+  const { streak, quarantines } = healthy ? noHistory : history;
+  return { ...history, failedStarts: 0, streak, quarantines, hasConnected: true };
+}
+
+export function afterQuarantine(history: History): History {
+  return { ...history, quarantines: history.quarantines + 1 };
 }
 
 function isFailedStart(ending: Ending): boolean {
@@ -155,6 +182,14 @@ const RECHECK_IN_BACKOFFS = 10;
 const HOLD_IN_BACKOFFS = 1 / 3;
 /** A backoff of 0 must not become a loop. */
 const LEAST_RECHECK_MS = 1000;
+
+/** With the default backoff the first cool-down takes 30 s, and the longest 16 minutes. */
+const MOST_DOUBLINGS = 5;
+
+/** For how long no call makes a try, in the quarantine with this number. */
+export function cooldownMs(quarantines: number, { maxMs }: Backoff): number {
+  return Math.max(LEAST_RECHECK_MS, maxMs) * 2 ** Math.min(quarantines - 1, MOST_DOUBLINGS);
+}
 
 export interface Pause {
   /** Until the next try. */

@@ -1,3 +1,5 @@
+import { FormIndex } from './form-index.js';
+import { commonForms, encodedForms } from './secret-forms.js';
 import { LEAST_SECRET_LENGTH } from './secret-name.js';
 
 /**
@@ -8,9 +10,13 @@ import { LEAST_SECRET_LENGTH } from './secret-name.js';
 /** Variables that describe the machine and are no secrets; redacting them would only make paths unreadable. */
 const PUBLIC = /^(HOME|USER|LOGNAME|PWD|OLDPWD|SHELL|PATH|LANG|LC_.*|TERM|TMPDIR|TZ|XDG_.*|HOSTNAME|EDITOR)$/;
 
+/** So many texts are known in every encoding, the others in the common ones: each text then takes about 1 kB. */
+const MOST_ENCODED = 2000;
+
 export class Redactor {
   readonly #labels = new Map<string, string>();
-  #longestFirst: string[] | undefined;
+  #encoded = 0;
+  #index: FormIndex | undefined;
 
   /** A redactor of all these values. It is used for the output of one server, where any of its values may be secret. */
   static of(values: Readonly<Record<string, string>>): Redactor {
@@ -24,32 +30,36 @@ export class Redactor {
     if (PUBLIC.test(name)) return;
     const lines = value.includes('\n') ? value.split(/\r?\n/) : [];
     const credentials = /^(?:Bearer|Basic|Token)\s+(\S+)$/i.exec(value)?.[1];
-    for (const text of [value, value.trim(), ...lines, credentials ?? '']) {
-      for (const form of [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(toWellFormed(text))]) {
-        if (form.length < LEAST_SECRET_LENGTH || this.#labels.has(form)) continue;
-        this.#labels.set(form, name);
-        this.#longestFirst = undefined;
-      }
+    for (const text of new Set([value, value.trim(), ...lines, credentials ?? ''])) {
+      if (text.length < LEAST_SECRET_LENGTH || this.#labels.has(text)) continue;
+      for (const form of commonForms(text)) this.#put(form, name);
+      if (this.#encoded >= MOST_ENCODED) continue;
+      this.#encoded += 1;
+      for (const form of encodedForms(text)) this.#put(form, name);
     }
   }
 
   /** Adds every value of another redactor. */
   learn(other: Redactor): void {
-    for (const [form, name] of other.#labels) {
-      if (this.#labels.has(form)) continue;
-      this.#labels.set(form, name);
-      this.#longestFirst = undefined;
-    }
+    for (const [form, name] of other.#labels) this.#put(form, name);
   }
 
   redact(text: string): string {
-    this.#longestFirst ??= [...this.#labels.keys()].sort((a, b) => b.length - a.length);
-    let result = text;
-    for (const secret of this.#longestFirst) {
-      if (result.includes(secret))
-        result = result.replaceAll(secret, () => `[redacted:${this.#labels.get(secret)}]`);
+    if (this.#labels.size === 0 || text.length < LEAST_SECRET_LENGTH) return text;
+    this.#index ??= new FormIndex(this.#labels.keys());
+    let result = '';
+    let done = 0;
+    for (const { from, to, form } of this.#index.find(text)) {
+      result += `${text.slice(done, from)}[redacted:${this.#labels.get(form)}]`;
+      done = to;
     }
-    return result;
+    return done === 0 ? text : result + text.slice(done);
+  }
+
+  #put(form: string, name: string): void {
+    if (form.length < LEAST_SECRET_LENGTH || this.#labels.has(form)) return;
+    this.#labels.set(form, name);
+    this.#index = undefined;
   }
 
   /** Redacts every string of a JSON-like value, keys included. */
@@ -65,9 +75,4 @@ export class Redactor {
       Object.entries(value).map(([key, item]) => [this.redact(key), this.#walk(item)]),
     );
   }
-}
-
-/** encodeURIComponent throws on a lone surrogate. */
-function toWellFormed(text: string): string {
-  return text.replaceAll(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
 }

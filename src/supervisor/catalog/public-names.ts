@@ -1,6 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { NamedList } from '../../fleet/fleet.js';
 import type { JsonObject } from '../../shared/json.js';
+import {
+  DEFAULT_SEPARATOR,
+  joinNames,
+  type NameForm,
+  publicNamePrefix,
+  type Separator,
+} from '../../shared/mcp/separators.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 
 /** Longer names are refused by some models' tool interfaces. */
@@ -8,19 +15,15 @@ const LONGEST = 64;
 const HASH_LENGTH = 8;
 const LONGEST_PREFIX = LONGEST - HASH_LENGTH - 1;
 
-/** The name of a tool in the whole herd: `server__tool`, in characters that every agent accepts. */
-export function toPublicName(server: string, tool: string): string {
-  const name = `${normalise(server)}__${normalise(tool)}`;
+/** The name of a tool in the whole herd, as `server__tool`, in characters that every agent accepts. */
+export function toPublicName(server: string, tool: string, form: NameForm = DEFAULT_SEPARATOR): string {
+  const name = joinNames(server, tool, form);
   return name.length <= LONGEST ? name : withHash(name, server, tool);
 }
 
 /** How the names of a server's tools begin, as far as there is room. */
-export function publicPrefix(server: string): string {
-  return `${normalise(server)}__`.slice(0, LONGEST_PREFIX);
-}
-
-function normalise(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9_.-]/g, '-');
+export function publicPrefix(server: string, form: NameForm): string {
+  return publicNamePrefix(server, form).slice(0, LONGEST_PREFIX);
 }
 
 /** The same on every start: it depends on nothing but the two names. */
@@ -37,13 +40,18 @@ function withHash(name: string, server: string, tool: string): string {
 export function publicNames(
   tools: readonly { server: string; name: string }[],
   servers: readonly string[] = [],
+  form: NameForm = DEFAULT_SEPARATOR,
 ): string[] {
   const prefixes = new Map<string, number>();
-  for (const prefix of servers.map(publicPrefix)) prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1);
+  for (const server of servers) {
+    const prefix = publicPrefix(server, form);
+    prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1);
+  }
+  const separator = form === 'dotted' ? DEFAULT_SEPARATOR : form;
   const names = tools.map(({ server, name }) => {
-    const candidate = toPublicName(server, name);
-    return beginsAsAnother(candidate, publicPrefix(server), prefixes)
-      ? withHash(`${normalise(server)}__${normalise(name)}`, server, name)
+    const candidate = toPublicName(server, name, form);
+    return beginsAsAnother(candidate, publicPrefix(server, form), prefixes, separator)
+      ? withHash(joinNames(server, name, form), server, name)
       : candidate;
   });
   const hashed = new Set<number>();
@@ -57,11 +65,19 @@ export function publicNames(
   return names;
 }
 
-/** Whether names of another server may have the same prefix. Only a prefix that ends in `__`, or was cut, can be shared. */
-function beginsAsAnother(name: string, own: string, prefixes: ReadonlyMap<string, number>): boolean {
+/** Whether names of another server may have the same prefix. Only a prefix that ends in the separator, or was cut, can be shared. */
+function beginsAsAnother(
+  name: string,
+  own: string,
+  prefixes: ReadonlyMap<string, number>,
+  separator: Separator,
+): boolean {
   if ((prefixes.get(own) ?? 0) > 1) return true;
-  for (let at = name.indexOf('__', own.length - 1); at !== -1; at = name.indexOf('__', at + 1)) {
-    if (prefixes.has(name.slice(0, at + 2))) return true;
+  const { length } = separator;
+  // the separator may overlap with that of the own prefix: `a` and `a_` share `a___`
+  const from = own.length - length + 1;
+  for (let at = name.indexOf(separator, from); at !== -1; at = name.indexOf(separator, at + 1)) {
+    if (prefixes.has(name.slice(0, at + length))) return true;
   }
   const cut = name.slice(0, LONGEST_PREFIX);
   return cut.length > own.length && prefixes.has(cut);
@@ -92,7 +108,7 @@ export class PublicNames {
   readonly all: readonly PublicEntry[];
   readonly #byName: ReadonlyMap<string, PublicEntry>;
 
-  constructor(list: NamedList, servers: readonly Source[]) {
+  constructor(list: NamedList, servers: readonly Source[], form: NameForm = DEFAULT_SEPARATOR) {
     const known = servers.flatMap((server) =>
       (server.catalog.knownLists()[list] ?? []).map((definition) => ({
         server,
@@ -103,6 +119,7 @@ export class PublicNames {
     const names = publicNames(
       known.map(({ server, name }) => ({ server: server.spec.name, name })),
       servers.map(({ spec }) => spec.name),
+      form,
     );
     this.all = known.map((one, index) => ({ ...one, publicName: names[index]! }));
     this.#byName = new Map(this.all.map((one) => [one.publicName, one]));
@@ -111,11 +128,5 @@ export class PublicNames {
   /** By its public name. */
   find(publicName: string): PublicEntry | undefined {
     return this.#byName.get(publicName);
-  }
-
-  /** The server's own name of the entry with this public name. */
-  ownName(server: string, publicName: string): string | undefined {
-    const found = this.#byName.get(publicName);
-    return found?.server.spec.name === server ? found.name : undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { CallEvent, Caller } from '../../fleet/fleet.js';
 import type { CallRequest } from '../../link/calls/call.js';
+import { type MCPError, MCPProtocolError, type RpcErrorObject } from '../../shared/call-errors.js';
 import type { Outcome } from '../../shared/call-sink.js';
 import { shapeOf } from './argument-shape.js';
 import type { CleanNames } from './clean-names.js';
@@ -21,6 +22,7 @@ export interface EndedCall {
 /** The same without the result, which may be large and private. */
 export interface CallFacts extends Pick<EndedCall, 'request' | 'elapsedMs' | 'incarnation'> {
   error: string | null;
+  code: number | null;
   sent: boolean;
   bytes: number | null;
 }
@@ -35,7 +37,7 @@ interface RecordContext {
 /** What is recorded of a call: neither arguments nor result. */
 export function callEvent(
   server: string,
-  { request, error, sent, bytes, incarnation, elapsedMs }: CallFacts,
+  { request, error, code, sent, bytes, incarnation, elapsedMs }: CallFacts,
   { from, at, names }: RecordContext,
 ): CallEvent {
   const { method, params, requestId, caller } = request;
@@ -59,6 +61,7 @@ export function callEvent(
     duration_ms: Math.max(0, Math.round(elapsedMs * 100) / 100),
     ok: error === null,
     error: names.clean(error),
+    code,
     bytes,
     at,
   };
@@ -67,8 +70,14 @@ export function callEvent(
 export function factsOf({ request, outcome, elapsedMs, incarnation }: EndedCall): CallFacts {
   const error = errorOf(request, outcome);
   const sent = outcome.ok || outcome.error.sent;
+  const code = (outcome.ok ? undefined : serverError(outcome.error)?.code) ?? null;
   const bytes = outcome.ok ? (outcome.bytes ?? null) : null;
-  return { request, error, sent, bytes, elapsedMs, incarnation };
+  return { request, error, code, sent, bytes, elapsedMs, incarnation };
+}
+
+/** The JSON-RPC error with which the server answered; undefined where it answered with none. */
+export function serverError(error: MCPError): RpcErrorObject | undefined {
+  return error instanceof MCPProtocolError && error.sent ? error.rpc : undefined;
 }
 
 function errorOf({ method }: HerdRequest, outcome: Outcome): string | null {

@@ -33,7 +33,8 @@ export function keeperKind(before: JournalState | undefined, after: JournalState
     return isNext && before.tags.has('up') ? 'restarting' : undefined;
   }
   if (to === 'running') return 'starting';
-  if (from === 'waiting' && to === 'waiting') return after.tags.has('callable') ? 'callable' : undefined;
+  if (from === to && (to === 'waiting' || to === 'quarantined'))
+    return after.tags.has('callable') ? 'callable' : undefined;
   if (to === 'stopped') return from === 'running' ? undefined : 'stopped';
   return to;
 }

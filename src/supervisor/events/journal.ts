@@ -2,7 +2,14 @@ import type { AnyActorRef, AnyEventObject, InspectionEvent, StateValue } from 'x
 import type { JournalEntry } from '../../fleet/fleet.js';
 import { type DelayName, delayOf, eventLabel } from '../../machines/event-name.js';
 import type { Ending } from '../../machines/restart/ending.js';
-import { stateName, topName } from '../../machines/state-name.js';
+import {
+  type KeeperStateName,
+  keeperState,
+  type ServerStateName,
+  serverState,
+  stateName,
+  topName,
+} from '../../machines/state-name.js';
 import { type JournalState, keeperKind, serverKind } from './journal-kind.js';
 
 /** Enough entries for an hour of failures; without a limit the journal would leak memory. */
@@ -10,6 +17,10 @@ const KEPT = 200;
 
 export interface Change extends JournalEntry {
   key: string;
+  /** Of this incarnation, after the change. */
+  state: ServerStateName;
+  /** Of its keeper, after the change; undefined for an incarnation without one. */
+  detail: KeeperStateName | undefined;
 }
 
 export type Chart = 'server' | 'keeper' | 'transient';
@@ -30,6 +41,8 @@ export class Journal {
   readonly #since = new Map<string, string>();
   readonly #ownerByActor = new WeakMap<AnyActorRef, Owner>();
   readonly #last = new WeakMap<AnyActorRef, JournalState & { event: AnyEventObject }>();
+  /** The last state of the newest incarnation of each keeper. */
+  readonly #newest = new WeakMap<AnyActorRef, JournalState>();
   readonly #owners: ActorOwners;
   readonly #now: () => number;
   readonly #redact: (text: string) => string;
@@ -63,13 +76,14 @@ export class Journal {
     // `ending.noted` is raised by the keeper: the cause is the ending before it.
     const event = inspection.event.type === 'ending.noted' && last ? last.event : inspection.event;
     this.#last.set(actor, { ...state, event });
+    if (owner.chart === 'server' && !owner.isAlone) this.#newest.set(actor._parent!, state);
     // The first state of a keeper is always `idle`.
     if (state.name === last?.name || (last === undefined && owner.chart === 'keeper')) return;
     const { key, chart } = owner;
     const kind = chart === 'keeper' ? keeperKind(last, state) : serverKind(last, state);
     const at = new Date(this.#now()).toISOString();
     const cause = this.#redact(describeCause(event));
-    this.#write(key, {
+    const entry = {
       at,
       incarnation: state.incarnation,
       chart,
@@ -78,8 +92,22 @@ export class Journal {
       event: eventLabel(event.type),
       cause,
       ...(kind !== undefined && { kind }),
-    });
+    };
+    this.#write(key, entry);
+    this.#changed({ key, ...entry, ...this.#statesAfter(actor, owner, state) });
   };
+
+  /** The states of an incarnation and of its keeper. A snapshot of the other actor may be that before its present step. */
+  #statesAfter(actor: AnyActorRef, { chart, isAlone }: Owner, after: JournalState) {
+    if (chart === 'server') {
+      const keeper = isAlone ? undefined : this.#last.get(actor._parent!);
+      return { state: serverState(after.name), detail: keeper && keeperState(keeper.name) };
+    }
+    const newest = this.#newest.get(actor);
+    // the keeper enters `running` before the first step of the incarnation that it spawns
+    const isNew = newest?.incarnation !== after.incarnation;
+    return { state: isNew ? 'created' : serverState(newest.name), detail: keeperState(after.name) } as const;
+  }
 
   of(key: string): JournalEntry[] {
     return [...(this.#entries.get(key) ?? [])];
@@ -122,7 +150,6 @@ export class Journal {
     if (entries.length > KEPT) entries.shift();
     this.#entries.set(key, entries);
     if (topName(entry.from) !== topName(entry.to)) this.#since.set(key, entry.at);
-    this.#changed({ key, ...entry });
   }
 }
 

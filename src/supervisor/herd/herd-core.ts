@@ -2,12 +2,12 @@ import type { AnyActorLogic } from 'xstate';
 import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
-import { keeperState, serverState } from '../../machines/state-name.js';
 import { shuttingDown } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import { DEFAULT_SEPARATOR, type Separator } from '../../shared/mcp/separators.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
-import type { EndedCall } from '../events/call-event.js';
+import { type EndedCall, serverError } from '../events/call-event.js';
 import { type CallRecordOptions, CallRecords } from '../events/call-records.js';
 import type { EventBus, Topic } from '../events/event-bus.js';
 import { type ActorOwners, type Change, type Chart, Journal } from '../events/journal.js';
@@ -32,6 +32,8 @@ export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 
   maxStarting: number;
   /** For how long a list of the whole herd waits for servers whose list is not known; looked at with each. */
   listWaitMs(): number;
+  /** Of public names, for callers that chose none. Default: `__`. */
+  separator?(): Separator;
   /** Where text over `result_limit` goes. */
   keepText?: KeepText;
   /** The lists from an earlier daemon. */
@@ -43,6 +45,8 @@ export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 
   /** Reports a problem of the whole herd. */
   warn?(text: string): void;
 }
+
+const NAMED_LISTS = ['tools', 'prompts'] as const;
 
 /** A view, as far as the core knows it. */
 export interface ViewSubscriber {
@@ -139,7 +143,11 @@ export class HerdCore {
           open: this.messageTap.tap((...link) => options.open(...link, key), key),
           log: (text: string) => this.messageTap.note(key, text),
           catalogChanged: (change: CatalogChange) => this.#catalogChanged(key, change),
-          called: (call: EndedCall) => this.called(spec.name, key, call),
+          called: (call: EndedCall) => {
+            const line = serverErrorLine(call, (value) => this.redactFor(spec, value));
+            if (line !== undefined) this.messageTap.note(key, line);
+            this.called(spec.name, key, call);
+          },
         };
         return new ConfiguredServer(spec, generation, deps, predecessor);
       },
@@ -164,6 +172,10 @@ export class HerdCore {
 
   listWaitMs(): number {
     return this.#options.listWaitMs();
+  }
+
+  separator(): Separator {
+    return this.#options.separator?.() ?? DEFAULT_SEPARATOR;
   }
 
   pinPolicy(): PinPolicy {
@@ -219,7 +231,9 @@ export class HerdCore {
     // looked up once for all
     const memory = this.#memoryOf(visibles.flatMap(({ server }) => server.snapshot().pids));
     return visibles.map(({ server, agent, isOther }) => {
-      const since = this.#journal.since(server.key) ?? this.#startedAt;
+      // a changed entry has the key, and so the journal, of the server that it replaces
+      const changedAt = Date.parse(this.#journal.since(server.key) ?? this.#startedAt);
+      const since = new Date(Math.max(server.addedAt, changedAt)).toISOString();
       const redact = (text: string) => this.redactFor(server.spec, text);
       return toStatus(server, { agent, isOther, since, redact, memory });
     });
@@ -230,6 +244,20 @@ export class HerdCore {
     for (const server of this.pool.servers)
       if (server.pinning !== undefined && identities?.has(server.pinning.identity) !== false)
         server.recheckPins();
+  }
+
+  /** The separator of public names has changed: agents get an event, so that they list again. */
+  renamed(): void {
+    for (const subscriber of this.#subscribers) {
+      subscriber.catalogChanged();
+      for (const { server } of subscriber.visibles()) {
+        for (const list of NAMED_LISTS) {
+          const count = server.catalog.knownLists()[list]?.length ?? 0;
+          const change = { list, count, added: [], removed: [], changed: [] };
+          subscriber.events.emit('catalog', server.spec.name, () => ({ ...change, at: this.now() }));
+        }
+      }
+    }
   }
 
   /** From now on nothing starts. */
@@ -290,16 +318,31 @@ export class HerdCore {
     this.#emit('catalog', key, () => ({ ...change, at: this.now() }));
   }
 
-  #changed({ key, incarnation, cause, at, chart, to }: Change): void {
+  #changed({ key, incarnation, cause, at, state, detail }: Change): void {
     this.#emit('state', key, () => {
-      const snapshot = this.pool.at(key)?.snapshot();
-      if (snapshot === undefined) return undefined;
-      // The machine that changed is in the middle of its step: its snapshot is the old one.
-      const state = chart === 'server' ? serverState(to) : snapshot.state;
-      const detail = chart === 'keeper' ? keeperState(to) : snapshot.detail;
-      return { incarnation, state, detail, cause, at };
+      const shown = detail ?? this.pool.at(key)?.snapshot().detail;
+      return shown && { incarnation, state, detail: shown, cause, at };
     });
   }
+}
+
+/** More of a server's message or data is not logged. */
+const LOGGED_CHARACTERS = 500;
+
+/** A line for the log about a request that the server answered with a JSON-RPC error. */
+function serverErrorLine({ request, outcome }: EndedCall, redact: <T>(value: T) => T): string | undefined {
+  const said = outcome.ok ? undefined : serverError(outcome.error);
+  if (said === undefined) return undefined;
+  // before it is cut: half a secret would not be found
+  const rpc = redact(said);
+  const { method, params } = request;
+  const named = typeof params?.name === 'string' ? ` of ${params.name}` : '';
+  const data = rpc.data === undefined ? '' : `; data: ${JSON.stringify(rpc.data)}`;
+  return `it answered ${method}${named} with error ${rpc.code}: ${shortened(rpc.message)}${shortened(data)}`;
+}
+
+function shortened(text: string): string {
+  return text.length > LOGGED_CHARACTERS ? `${text.slice(0, LOGGED_CHARACTERS)}…` : text;
 }
 
 /**
@@ -307,6 +350,6 @@ export class HerdCore {
  * for shared servers: most logs have no tags. `life`: unique for each server.
  */
 function logOwnerTag({ sharing, origin }: ServerSpec, life: string): string | undefined {
-  if (sharing === 'per-agent') return life;
+  if (sharing !== 'shared') return life;
   return origin.scope === 'agent' ? origin.file : undefined;
 }

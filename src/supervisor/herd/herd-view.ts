@@ -27,8 +27,10 @@ export interface ViewOptions {
   id: string;
   /** The agent of this view, shown with the servers that only it has. Null: shared. */
   agent: string | null;
-  /** In the view of one agent, `per-agent` servers run; in another view they are placeholders. */
+  /** In the view of one agent, `per-agent` and `per-folder` servers run; in another view they are placeholders. */
   isOneAgent: boolean;
+  /** Where its agent works, for `per-folder` servers. Undefined: not known. */
+  folder?: string | undefined;
   /** It is the view of the whole herd: its status also shows what other views have at rest. */
   isGlobal?: boolean;
 }
@@ -43,6 +45,7 @@ interface Released {
 export class HerdView implements ViewSubscriber, Holder {
   readonly id: string;
   readonly isOneAgent: boolean;
+  readonly folder: string | undefined;
   readonly events: EventBus;
   /** Its lists, under their public names. */
   readonly catalog: ViewCatalog;
@@ -67,6 +70,7 @@ export class HerdView implements ViewSubscriber, Holder {
     this.#options = options;
     this.id = options.id;
     this.isOneAgent = options.isOneAgent;
+    this.folder = options.folder;
     const { clock } = core;
     this.events = new EventBus((server, error) => core.log(server, `a listener failed: ${String(error)}`));
     const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
@@ -88,10 +92,11 @@ export class HerdView implements ViewSubscriber, Holder {
       servers: this.#servers,
       clock,
       listWaitMs: () => core.listWaitMs(),
+      separator: () => core.separator(),
       statusOf: (servers) => core.status(servers.map((server) => this.#visibleOf(server))),
     });
-    const redact = (text: string, of?: ConfiguredServer) =>
-      of === undefined ? core.redact(text) : core.redactFor(of.spec, text);
+    const redact = <T>(value: T, of?: ConfiguredServer): T =>
+      of === undefined ? core.redact(value) : core.redactFor(of.spec, value);
     const parts = { servers: this.#servers, catalog: this.catalog, redact };
     const resolver = new TargetResolver({ ...parts, clock });
     const refused: CallRouterOptions['refused'] = (server, call) =>
@@ -144,9 +149,9 @@ export class HerdView implements ViewSubscriber, Holder {
   }
 
   /** A view of one agent with the same config. */
-  fork(id: string, agent: string | null): HerdView {
+  fork(id: string, agent: string | null, folder?: string): HerdView {
     this.#core.checkOpen();
-    const fork = new HerdView(this.#core, { id, agent, isOneAgent: true });
+    const fork = new HerdView(this.#core, { id, agent, folder, isOneAgent: true });
     fork.#origin = this;
     this.#forks.add(fork);
     fork.#replace(this.specs);
@@ -212,11 +217,11 @@ export class HerdView implements ViewSubscriber, Holder {
 
   /** Every agent has its own server; this one is shown in their place. */
   #isPlaceholder({ spec }: ConfiguredServer): boolean {
-    return spec.sharing === 'per-agent' && !this.isOneAgent;
+    return spec.sharing !== 'shared' && !this.isOneAgent;
   }
 
   #agentOf({ sharing, origin }: ServerSpec): string | null {
-    const isOwn = sharing === 'per-agent' && this.isOneAgent;
+    const isOwn = sharing !== 'shared' && this.isOneAgent;
     return isOwn || origin.scope === 'agent' ? this.#options.agent : null;
   }
 
@@ -239,7 +244,7 @@ export class HerdView implements ViewSubscriber, Holder {
   #acquire(specs: readonly ServerSpec[], { before, report }: Released): void {
     this.#servers.acquireListed(specs);
     this.catalog.changed();
-    this.#hasPerAgent = specs.some(({ sharing }) => sharing === 'per-agent');
+    this.#hasPerAgent = specs.some(({ sharing }) => sharing !== 'shared');
     this.watches.renew();
     this.#catalogEvents.changed(before, [...report.added, ...report.changed]);
   }
@@ -247,7 +252,7 @@ export class HerdView implements ViewSubscriber, Holder {
   #add(spec: ServerSpec): void {
     this.#servers.add(spec);
     this.catalog.changed();
-    this.#hasPerAgent ||= spec.sharing === 'per-agent';
+    this.#hasPerAgent ||= spec.sharing !== 'shared';
     this.watches.renew();
     this.#catalogEvents.added(spec.name);
   }

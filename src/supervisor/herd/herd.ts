@@ -57,6 +57,11 @@ export class Herd {
     this.#core.recheckPins();
   }
 
+  /** The separator of public names has changed. */
+  renamed(): void {
+    this.#core.renamed();
+  }
+
   logOwnerTag(key: string): string | undefined {
     return this.#core.logOwnerTag(key);
   }

@@ -67,10 +67,12 @@ export class ViewOrders {
     const visibles = this.#named([name]);
     if (visibles.length > 1) throw severalServers(name, agentsOf(visibles));
     const [{ server, isOther }] = visibles as [VisibleServer];
+    // a `per-folder` server has another folder than its entry
+    const isOwnSpec = isOther || server.spec.sharing === 'per-folder';
     return {
       server: name,
       status: this.#core.status(visibles)[0]!,
-      spec: redactedSpec(isOther ? server.spec : this.#servers.specOf(name), (value) =>
+      spec: redactedSpec(isOwnSpec ? server.spec : this.#servers.specOf(name), (value) =>
         this.#core.redact(value),
       ),
       snapshot: server.snapshot().states,

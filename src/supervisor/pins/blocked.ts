@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
-import { MCPError } from '../../shared/call-errors.js';
+import { type MCPError, TrustRequiredError } from '../../shared/call-errors.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import { changedFields } from './fingerprint.js';
 import { definitionIn, type Pin } from './record.js';
@@ -10,13 +10,8 @@ export interface Block {
   fix: string;
 }
 
-/** The tool is not what the user relies on. */
-class BlockedToolError extends MCPError {
-  override readonly type: string = 'TrustRequiredError';
-}
-
 export function blockedTool(server: string, tool: string, { why, fix }: Block): MCPError {
-  return new BlockedToolError(`${server}: the tool '${tool}' is blocked (security.pin is 'enforce')`, {
+  return new TrustRequiredError(`${server}: the tool '${tool}' is blocked (security.pin is 'enforce')`, {
     why,
     fix,
   });

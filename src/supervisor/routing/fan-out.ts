@@ -2,6 +2,7 @@ import type { CallContext, CallParams, ToolResult } from '../../fleet/fleet.js';
 import { onAbort } from '../../shared/async.js';
 import { CancelledError, type MCPError, MCPTimeoutError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import type { Separator } from '../../shared/mcp/separators.js';
 import { seconds } from '../../shared/text/seconds.js';
 
 export interface FanOutOptions {
@@ -13,6 +14,7 @@ export interface FanOutOptions {
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
   caller?: string | undefined;
+  separator?: Separator | undefined;
   /** Each result as it comes. */
   onResult?: ((index: number, result: ToolResult, total: number) => void) | undefined;
 }
@@ -85,7 +87,7 @@ class FanOut {
   }
 
   async #callOne(params: CallParams): Promise<ToolResult> {
-    const { caller } = this.#options;
+    const { caller, separator } = this.#options;
     const leftMs = this.#deadline - this.#ports.clock.now();
     if (this.#over !== undefined) return this.#ports.refuse(params, notBegun(params, this.#over.reason));
     if (leftMs <= 0) return this.#ports.refuse(params, tooLate(params, this.#options.timeoutMs ?? 0));
@@ -97,6 +99,7 @@ class FanOut {
       return await this.#ports.call(timed, {
         signal: running.signal,
         ...(caller !== undefined && { caller }),
+        ...(separator !== undefined && { separator }),
       });
     } finally {
       this.#running.delete(running);

@@ -29,7 +29,10 @@ export class McpRequests {
   readonly forward = (
     { server, method, params, timeout_ms: timeoutMs }: RequestParams,
     sink: ForwardSink,
-  ): ForwardHandle => this.#router.send({ server, method, params, timeoutMs, caller: sink.caller }, sink);
+  ): ForwardHandle => {
+    const { caller, separator } = sink;
+    return this.#router.send({ server, method, params, timeoutMs, caller, separator }, sink);
+  };
 
   request(
     { timeout_ms: timeoutMs, ...request }: RequestParams,
@@ -62,14 +65,15 @@ export class McpRequests {
   }
 
   #promise(call: HerdCall, context: CallContext): Promise<McpResult> {
-    const { signal, caller, onProgress: progress, onRequest: ask, onServer, acceptsRaw } = context;
+    const { signal, caller, separator, onServer, acceptsRaw } = context;
+    const { onProgress: progress, onRequest: ask } = context;
     const found = onServer && (({ spec }: ConfiguredServer) => onServer(spec.name));
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) => {
         if (!outcome.ok) reject(outcome.error);
         else resolve(outcome.raw === undefined ? outcome.result : asResult(outcome.raw));
       };
-      this.#router.send({ ...call, caller, signal }, { settle, progress, ask, found, acceptsRaw });
+      this.#router.send({ ...call, caller, signal, separator }, { settle, progress, ask, found, acceptsRaw });
     });
   }
 }

@@ -3,8 +3,9 @@ import { cancelled } from '../../link/calls/refusals.js';
 import { abortReason, onAbort, withTimeout } from '../../shared/async.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import { DEFAULT_SEPARATOR, type NameForm, type Separator } from '../../shared/mcp/separators.js';
 import type { ListName } from '../catalog/lists.js';
-import { publicPrefix } from '../catalog/public-names.js';
+import { type PublicEntry, publicPrefix } from '../catalog/public-names.js';
 import { listsTooLate, noServerHas, searchTooLate } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { ViewCatalog } from '../view/view-catalog.js';
@@ -21,6 +22,13 @@ export interface SearchedView {
 export interface SearchLimits {
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
+}
+
+export interface SearchedCall {
+  server?: string | undefined;
+  timeoutMs?: number | undefined;
+  /** In the names that the caller lists. Absent: that of the config. */
+  separator?: Separator | undefined;
 }
 
 /** The request whose server is searched. */
@@ -49,6 +57,10 @@ export class NameSearch {
   /** Where the caller named no server, names are public names only. */
   readonly #isPublic: boolean;
   readonly #request: SearchedRequest;
+  /** How the caller may have written a public name. */
+  readonly #forms: readonly NameForm[];
+  /** Of the caller. */
+  readonly #separator: Separator | undefined;
   /** The own name, where a list of public names has it. */
   #listedName: string | undefined;
 
@@ -56,13 +68,15 @@ export class NameSearch {
     view: SearchedView,
     list: NamedList,
     name: string,
-    call: { server?: string | undefined; timeoutMs?: number | undefined },
+    call: SearchedCall,
     request: SearchedRequest,
   ) {
     this.#view = view;
     this.#list = list;
     this.#name = name;
     this.#isPublic = call.server === undefined;
+    this.#separator = call.separator;
+    this.#forms = view.catalog.formsOf(name, call.separator);
     this.#request = request;
     this.timeoutMs = call.timeoutMs;
     if (call.server !== undefined) this.server = view.servers.find(call.server);
@@ -80,33 +94,61 @@ export class NameSearch {
     const name = this.#name;
     const { spec, catalog } = this.server;
     const keys = catalog.keysOf(this.#list);
-    if (!hasPrefixOf(spec.name, name) || keys?.has(name)) return name;
+    const form = this.#formOf(spec.name);
+    if (form === undefined || keys?.has(name)) return name;
+    const listed = this.#listedBy(spec.name);
+    if (listed !== undefined) return listed.name;
     const isUnread = keys === undefined && catalog.listStates().has(this.#list);
-    const guess = isUnread ? name.slice(publicPrefix(spec.name).length) : name;
-    return this.#view.catalog.publicNames(this.#list).ownName(spec.name, name) ?? guess;
+    // own names such as `git_status` of `git` are common, so only `__` shows that a name is public
+    const isGuessed = isUnread && (this.#isPublic || form === DEFAULT_SEPARATOR || form === 'dotted');
+    return isGuessed ? name.slice(publicPrefix(spec.name, form).length) : name;
   }
 
   /** No server has this public name. The error names similar ones, and servers whose lists are not known. */
   unknown(): MCPError {
     const { catalog } = this.#view;
-    const known = catalog.publicNames(this.#list).all.map(({ publicName }) => publicName);
+    const known = catalog.publicNames(this.#list, this.#separator).all.map(({ publicName }) => publicName);
     return noServerHas(this.#list, this.#name, known, catalog.missing(this.#list));
   }
 
-  /** The server that lists the public name, else the one with the longest prefix. False where there is neither. */
+  /**
+   * The server that lists the public name, else the one with the longest prefix. False where there is neither. A prefix in
+   * one form counts more than a list in the next: while a list is unknown, the name must not lead to another server.
+   */
   #findOwner(): boolean {
     const { servers, catalog } = this.#view;
-    const listed = catalog.publicNames(this.#list).find(this.#name);
-    const owner = listed?.server.spec.name ?? this.#longestPrefix();
-    if (owner === undefined) return false;
-    this.server = servers.find(owner);
-    this.#listedName = listed?.name;
-    return true;
+    for (const form of this.#forms) {
+      const listed = catalog.publicNames(this.#list, form).find(this.#name);
+      const owner = listed?.server.spec.name ?? this.#longestPrefix(form);
+      if (owner === undefined) continue;
+      this.server = servers.find(owner);
+      this.#listedName = listed?.name;
+      return true;
+    }
+    return false;
   }
 
-  #longestPrefix(): string | undefined {
-    const names = this.#view.servers.names.filter((server) => hasPrefixOf(server, this.#name));
+  #longestPrefix(form: NameForm): string | undefined {
+    const names = this.#view.servers.names.filter((server) => this.#hasPrefixOf(server, form));
     return names.sort((a, b) => b.length - a.length)[0];
+  }
+
+  /** The entry of this server with the public name. */
+  #listedBy(server: string): PublicEntry | undefined {
+    for (const form of this.#forms) {
+      const found = this.#view.catalog.publicNames(this.#list, form).find(this.#name);
+      if (found?.server.spec.name === server) return found;
+    }
+    return undefined;
+  }
+
+  /** The form in which the name may be a public name of this server. */
+  #formOf(server: string): NameForm | undefined {
+    return this.#forms.find((form) => this.#hasPrefixOf(server, form));
+  }
+
+  #hasPrefixOf(server: string, form: NameForm): boolean {
+    return this.#name.startsWith(publicPrefix(server, form));
   }
 
   async #searchHerd(): Promise<this> {
@@ -128,7 +170,7 @@ export class NameSearch {
     const list = this.#list;
     const isWanted = list === 'tools' ? spec.loadTools : spec.loadPrompts;
     if (!spec.enabled || !isWanted) return false;
-    const mayBePublic = hasPrefixOf(spec.name, this.#name);
+    const mayBePublic = this.#formOf(spec.name) !== undefined;
     const keys = catalog.keysOf(list);
     if (keys === undefined) return mayBePublic && catalog.missing([list]).length > 0;
     // the config hides this tool, so the server need not be asked
@@ -146,10 +188,7 @@ export class NameSearch {
     // looked up again: a reload may have replaced the server meanwhile
     this.server = this.#view.servers.find(name);
     this.#request.server = this.server;
-    if (this.#isPublic) {
-      const listed = this.#view.catalog.publicNames(this.#list).find(this.#name);
-      if (listed?.server.spec.name === name) this.#listedName = listed.name;
-    }
+    if (this.#isPublic) this.#listedName = this.#listedBy(name)?.name;
     return this;
   }
 }
@@ -184,8 +223,4 @@ async function timeLeft(
     bounded.then(resolve, reject).finally(() => stopListening());
   });
   return timeoutMs === undefined ? undefined : timeoutMs - (clock.now() - begun);
-}
-
-function hasPrefixOf(server: string, name: string): boolean {
-  return name.startsWith(publicPrefix(server));
 }

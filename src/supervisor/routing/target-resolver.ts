@@ -1,9 +1,16 @@
 import type { MissingList, NamedList, RequestParams } from '../../fleet/fleet.js';
-import { type MCPError, MCPProtocolError, type RpcErrorObject } from '../../shared/call-errors.js';
+import {
+  type MCPError,
+  MCPPromptNotFoundError,
+  MCPProtocolError,
+  MCPToolNotFoundError,
+  type RpcErrorObject,
+} from '../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
 import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
+import type { Separator } from '../../shared/mcp/separators.js';
 import type { Lists } from '../catalog/lists.js';
-import { MCPPromptNotFoundError, MCPToolNotFoundError, noServerHas, unknownPrompt } from '../errors.js';
+import { noServerHas, unknownPrompt } from '../errors.js';
 import type { HerdRequest } from '../events/call-event.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { toolRefusal } from '../server/refusal.js';
@@ -25,6 +32,8 @@ export interface HerdCall extends HerdRequest {
   method: RequestParams['method'];
   params: JsonObject;
   signal?: AbortSignal | undefined;
+  /** In the names that the caller lists. Absent: that of the config. */
+  separator?: Separator | undefined;
   explain?: Explain | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface ToolCallsOptions {
   catalog: ViewCatalog;
   clock: Clock;
   /** `of`: the server whose secrets may be in the text. */
-  redact(text: string, of?: ConfiguredServer): string;
+  redact<T>(value: T, of?: ConfiguredServer): T;
   /** Writes a line about a server into the log. */
   note(server: ConfiguredServer, text: string): void;
   newRequestId(): string;
@@ -60,7 +60,7 @@ export class ToolCalls {
         settle: (outcome: Outcome, truncated?: Truncation) => {
           const elapsedMs = clock.now() - begun;
           const about = { params, requestId: call.requestId, incarnation, elapsedMs, truncated, unknown };
-          resolve(toToolResult(outcome, { ...about, redact: (text) => redact(text, server) }));
+          resolve(toToolResult(outcome, { ...about, redact: (value) => redact(value, server) }));
         },
       });
     });
@@ -103,10 +103,13 @@ export class ToolCalls {
     return toToolResult(outcome, { ...about, redact, unknown: () => undefined });
   }
 
-  #toHerdCall(params: CallParams, { caller, signal }: ManyContext): HerdCall & { requestId: string } {
+  #toHerdCall(
+    params: CallParams,
+    { caller, signal, separator }: ManyContext,
+  ): HerdCall & { requestId: string } {
     const { server, tool, arguments: args = {}, timeout_ms: timeoutMs } = params;
     const requestId = params.request_id ?? this.#options.newRequestId();
     const given = { name: tool, arguments: args };
-    return { server, method: 'tools/call', params: given, timeoutMs, caller, requestId, signal };
+    return { server, method: 'tools/call', params: given, timeoutMs, caller, requestId, signal, separator };
   }
 }

@@ -1,9 +1,8 @@
 import type { CallParams, ContentBlock, ToolResult, Truncation, WireError } from '../../fleet/fleet.js';
-import type { MCPError } from '../../shared/call-errors.js';
+import { type MCPError, MCPToolError } from '../../shared/call-errors.js';
 import type { Outcome } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';
 import { shellWord } from '../../shared/text/shell-word.js';
-import { MCPToolError } from '../errors.js';
 import { convertContent } from './content.js';
 import { redactedError } from './redacted-error.js';
 import { cutText } from './result-limit.js';
@@ -15,8 +14,8 @@ export interface ResultContext {
   elapsedMs: number;
   /** Text of the result was cut off. */
   truncated?: Truncation | undefined;
-  /** Removes secrets from the error that is made of a tool's own text. */
-  redact(text: string): string;
+  /** Removes secrets from the error that is made of a tool's own text, and from the data of a server's error. */
+  redact<T>(value: T): T;
   /** Content of a type that is not known: kept, and worth a line in the log. */
   unknown(type: string): void;
 }
@@ -31,7 +30,7 @@ export function toToolResult(outcome: Outcome, about: ResultContext): ToolResult
   return {
     success: failure === undefined,
     content,
-    error: failure === undefined ? null : toWireError(failure),
+    error: failure === undefined ? null : toWireError(failure, about),
     metadata: {
       server: params.server,
       tool: params.tool,
@@ -46,8 +45,11 @@ export function toToolResult(outcome: Outcome, about: ResultContext): ToolResult
   };
 }
 
-function toWireError(error: MCPError & Pick<WireError, 'problems'>): WireError {
-  const { type, message, why, fix, retryable, sent, problems } = error;
+function toWireError(
+  error: MCPError & Pick<WireError, 'problems' | 'rpc'>,
+  { redact }: Pick<ResultContext, 'redact'>,
+): WireError {
+  const { type, message, why, fix, retryable, sent, rpc, problems } = error;
   return {
     type,
     message,
@@ -55,6 +57,8 @@ function toWireError(error: MCPError & Pick<WireError, 'problems'>): WireError {
     ...(fix === undefined ? {} : { fix }),
     retryable,
     sent,
+    ...(rpc === undefined || !sent ? {} : { code: rpc.code }),
+    ...(rpc?.data === undefined || !sent ? {} : { data: redact(rpc.data) }),
     ...(problems === undefined ? {} : { problems }),
   };
 }

@@ -37,6 +37,7 @@ export interface ReadOptions {
 export class ConfiguredServer {
   readonly spec: ServerSpec;
   readonly key: string;
+  readonly addedAt: number;
   /** Absent where tools are not pinned. */
   readonly pinning: Pinning | undefined;
   readonly catalog: Catalog;
@@ -54,9 +55,10 @@ export class ConfiguredServer {
   constructor(spec: ServerSpec, generation: number, deps: ServerDeps, predecessor: Promise<unknown>) {
     this.spec = spec;
     this.key = deps.key ?? spec.name;
+    this.addedAt = deps.clock.now();
     this.#called = deps.called;
     this.#predecessor = predecessor;
-    this.#unusable = snapshotOfUnusable(spec, deps.clock.now());
+    this.#unusable = snapshotOfUnusable(spec, this.addedAt);
     const { clock, pins, log } = deps;
     this.pinning = pins && new Pinning(spec, pins, () => clock.now(), log);
     // the next try of a list starts no process: one that is yet to come reads all lists

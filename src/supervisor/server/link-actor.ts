@@ -149,6 +149,7 @@ class LinkedIncarnation {
     }
     do {
       this.#reading = 'yes';
+      const begunAt = clock.now();
       const order = host.toRead(this.#firstReadAt === undefined);
       const reading = order.size === 0 ? undefined : await readLists(link, spec, order);
       this.#firstReadAt ??= clock.now();
@@ -156,6 +157,7 @@ class LinkedIncarnation {
       // what was read while it died is not what it offers
       if (this.#state !== 'open' || link.session.state === 'closed') return;
       host.take(reading);
+      this.#changes.read(clock.now() - begunAt);
     } while (this.#isOrderedAgain());
     this.#reading = 'no';
     report({ type: 'link.discovered' });

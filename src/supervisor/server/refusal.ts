@@ -29,7 +29,7 @@ export function refusalOf({
   now,
   stopError,
 }: KeeperFacts): MCPError | undefined {
-  const { quarantineReason, connectedAt } = context;
+  const { quarantineReason, connectedAt, callableAt } = context;
   const why = lastError && [lastError.message, lastError.why].filter(Boolean).join('; ');
   switch (detail) {
     case 'idle':
@@ -50,8 +50,10 @@ export function refusalOf({
       return new AuthRequiredError(`${name}: needs an authorisation`, { why, fix });
     }
     default: {
+      if (isCallable) return undefined;
+      const message = `${name}: is quarantined (${quarantineReason}); a call tries it again ${until(callableAt, now)}`;
       const fix = `${lastError?.fix ?? `see "toolherd why ${shellWord(name)}"`}; then: toolherd reset ${shellWord(name)}`;
-      return new ServerUnavailableError(`${name}: is quarantined (${quarantineReason})`, { why, fix });
+      return new ServerUnavailableError(message, { why, fix });
     }
   }
 }
@@ -68,8 +70,11 @@ export function toolRefusal(
 }
 
 function nextTry({ nextRetryAt, callableAt }: KeeperFacts['context'], now: number): string {
-  const until = (at = now) => `in ${(Math.max(0, at - now) / 1000).toFixed(1)} s`;
-  const next = `the next try is ${until(nextRetryAt)}`;
+  const next = `the next try is ${until(nextRetryAt, now)}`;
   const isSooner = callableAt !== undefined && nextRetryAt !== undefined && callableAt < nextRetryAt;
-  return isSooner ? `${next}, or with a call ${until(callableAt)}` : next;
+  return isSooner ? `${next}, or with a call ${until(callableAt, now)}` : next;
+}
+
+function until(at: number | undefined, now: number): string {
+  return `in ${(Math.max(0, (at ?? now) - now) / 1000).toFixed(1)} s`;
 }

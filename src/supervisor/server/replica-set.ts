@@ -52,6 +52,10 @@ export class ReplicaSet implements Runner {
       const replica = this.#replicas[index]!;
       if (isBetter(replica, chosen!)) chosen = replica;
     }
+    // a replica that is quarantined gets no call while another takes calls, but a call makes its try
+    if (this.#replicas.length > 1)
+      for (const replica of this.#replicas)
+        if (replica !== chosen && replica.isTrialDue) replica.discover('use');
     return chosen?.gate.send(request, sink);
   }
 

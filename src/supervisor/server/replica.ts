@@ -133,7 +133,13 @@ export class Replica {
   /** What a call waits for here: at most a start, the next try, or a person, until when it is refused. */
   get waitsFor(): 'start' | 'retry' | 'person' {
     if (this.#refusal() !== undefined) return 'person';
-    return this.detail === 'waiting' ? 'retry' : 'start';
+    const { detail } = this;
+    return detail === 'waiting' || detail === 'quarantined' ? 'retry' : 'start';
+  }
+
+  /** It is quarantined, and a call may make one try. */
+  get isTrialDue(): boolean {
+    return this.#keeper.getSnapshot().hasTag('callable') && this.detail === 'quarantined';
   }
 
   get context() {

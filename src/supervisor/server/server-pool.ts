@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { ServerSpec } from '../../config/fields/spec.js';
 import { identityOf } from '../spec-identity.js';
 import type { ConfiguredServer } from './configured-server.js';
@@ -28,6 +30,8 @@ export interface ServerPoolOptions {
 export interface Holder {
   /** Unique for each holder. It separates `per-agent` servers. */
   readonly id: string;
+  /** Where its agent works. It separates `per-folder` servers. */
+  readonly folder?: string | undefined;
   /** Whether this is the view of one agent: its `per-agent` servers run. In a shared view they are placeholders. */
   readonly isOneAgent: boolean;
 }
@@ -84,14 +88,15 @@ export class ServerPool {
   /** `isNew`: no view had it before. */
   acquire({ spec, holder, key, predecessor }: AcquireOptions): { server: ConfiguredServer; isNew: boolean } {
     const identity = identityOf(spec);
-    const poolKey = spec.sharing === 'per-agent' ? `${identity} ${holder.id}` : identity;
+    const own = inFolder(spec, holder.folder);
+    const poolKey = poolKeyOf(own, holder);
     const known = this.#entries.get(poolKey);
     if (known !== undefined) {
       known.holders.add(holder);
       return { server: known.server, isNew: false };
     }
     const before = Promise.all([predecessor, this.#leaving.get(poolKey)]);
-    const server = this.#options.create(spec, key ?? this.#freeKey(spec.name), before);
+    const server = this.#options.create(own, key ?? this.#freeKey(spec.name), before);
     const entry = { poolKey, identity, server, holders: new Set([holder]) };
     this.#entries.set(poolKey, entry);
     this.#byServer.set(server, entry);
@@ -130,6 +135,21 @@ export class ServerPool {
     for (let number = 0; ; number += 1)
       if (!this.#keys.has(serverKey(name, number))) return serverKey(name, number);
   }
+}
+
+/** A `per-folder` server runs where its agents work. Roots of its entry count more than that folder. */
+function inFolder(spec: ServerSpec, folder: string | undefined): ServerSpec {
+  if (spec.sharing !== 'per-folder' || folder === undefined) return spec;
+  const root = { uri: pathToFileURL(folder).href, name: basename(folder) || folder };
+  const roots = spec.roots.length > 0 ? spec.roots : [root];
+  return spec.transport === 'stdio' ? { ...spec, roots, cwd: folder } : { ...spec, roots };
+}
+
+/** A placeholder is not shared with the agents' own servers. */
+function poolKeyOf(spec: ServerSpec, holder: Holder): string {
+  const identity = identityOf(spec);
+  const isShared = spec.sharing === 'shared' || (spec.sharing === 'per-folder' && holder.isOneAgent);
+  return isShared ? identity : `${identity} ${holder.id}`;
 }
 
 const isOneAgent = (holder: Holder) => holder.isOneAgent;

@@ -9,6 +9,7 @@ import type {
 } from '../../fleet/fleet.js';
 import { isMissing, missingLists } from '../../fleet/missing-lists.js';
 import type { Clock } from '../../shared/clock.js';
+import { DEFAULT_SEPARATOR, type NameForm, type Separator } from '../../shared/mcp/separators.js';
 import { promptEntry, resourceEntries, templateEntries, toolEntry } from '../catalog/entries.js';
 import { type ListName, partsOf } from '../catalog/lists.js';
 import { type PublicEntry, PublicNames } from '../catalog/public-names.js';
@@ -21,37 +22,57 @@ export interface ViewCatalogOptions {
   clock: Clock;
   /** For how long a list of the whole herd waits for servers whose list is not known. */
   listWaitMs(): number;
+  /** Of public names, for callers that chose none. */
+  separator(): Separator;
   statusOf(servers: readonly ConfiguredServer[]): ServerStatus[];
 }
+
+const EARLIER_FORMS: readonly NameForm[] = [DEFAULT_SEPARATOR, 'dotted'];
 
 /** The lists of all servers of a view, under their public names. */
 export class ViewCatalog {
   readonly #options: ViewCatalogOptions;
   readonly #servers: ViewServers;
   /** Computed at the first use after a change: a herd may have thousands of names. */
-  readonly #publicNames = new Map<NamedList, PublicNames>();
+  readonly #publicNames: Record<NamedList, Map<NameForm, PublicNames>> = {
+    tools: new Map(),
+    prompts: new Map(),
+  };
+  /** By the separator of the caller. */
+  readonly #forms = new Map<Separator | undefined, readonly NameForm[]>();
 
   constructor(options: ViewCatalogOptions) {
     this.#options = options;
     this.#servers = options.servers;
   }
 
-  /** The lists of a server have changed, or the servers have. */
+  /** The lists of a server have changed, or the servers, or the separator. */
   changed(): void {
-    this.#publicNames.clear();
+    for (const names of Object.values(this.#publicNames)) names.clear();
+    this.#forms.clear();
   }
 
-  async tools(name?: string, refresh?: boolean, patience?: Patience): Promise<ToolList> {
+  async tools(
+    name?: string,
+    refresh?: boolean,
+    patience?: Patience,
+    separator?: Separator,
+  ): Promise<ToolList> {
     const servers = await this.read('tools', name, refresh, patience);
     return {
-      tools: this.#publicEntries('tools', name).map(toolEntry),
+      tools: this.#publicEntries('tools', name, separator).map(toolEntry),
       missing: this.missing('tools', servers),
     };
   }
 
-  async prompts(name?: string, refresh?: boolean, patience?: Patience): Promise<PromptList> {
+  async prompts(
+    name?: string,
+    refresh?: boolean,
+    patience?: Patience,
+    separator?: Separator,
+  ): Promise<PromptList> {
     const servers = await this.read('prompts', name, refresh, patience);
-    const prompts = this.#publicEntries('prompts', name).map(promptEntry);
+    const prompts = this.#publicEntries('prompts', name, separator).map(promptEntry);
     return { prompts, missing: this.missing('prompts', servers) };
   }
 
@@ -82,10 +103,25 @@ export class ViewCatalog {
   }
 
   /** All entries of a list under their public names. */
-  publicNames(list: NamedList): PublicNames {
-    const publicNames = this.#publicNames.get(list) ?? new PublicNames(list, this.#servers.servers);
-    this.#publicNames.set(list, publicNames);
+  publicNames(list: NamedList, form: NameForm = this.#options.separator()): PublicNames {
+    const known = this.#publicNames[list];
+    const publicNames = known.get(form) ?? new PublicNames(list, this.#servers.servers, form);
+    known.set(form, publicNames);
     return publicNames;
+  }
+
+  /**
+   * The forms in which a caller may have written a public name, the likeliest first: its own, that of the config, and
+   * those of earlier lists. A name with `__` has no other form than these.
+   */
+  formsOf(publicName: string, separator: Separator | undefined): readonly NameForm[] {
+    if (publicName.includes(DEFAULT_SEPARATOR)) return EARLIER_FORMS;
+    const configured = this.#options.separator();
+    const forms = this.#forms.get(separator) ?? [
+      ...new Set<NameForm>([separator ?? configured, configured, ...EARLIER_FORMS]),
+    ];
+    this.#forms.set(separator, forms);
+    return forms;
   }
 
   /** Has the lists read that are not known. `refresh`: all of them. Resolves with the servers that were asked. */
@@ -104,7 +140,8 @@ export class ViewCatalog {
     return asked;
   }
 
-  #publicEntries(list: NamedList, name: string | undefined): PublicEntry[] {
-    return this.publicNames(list).all.filter(({ server }) => name === undefined || server.spec.name === name);
+  #publicEntries(list: NamedList, name: string | undefined, separator: Separator | undefined): PublicEntry[] {
+    const { all } = this.publicNames(list, separator);
+    return all.filter(({ server }) => name === undefined || server.spec.name === name);
   }
 }

@@ -76,6 +76,10 @@ describe('a declared command', () => {
     ['agent a --level loud', "unknown level 'loud'", 'one of: info, warn'],
     ['agent a -n 0', '--lines must be a whole number from 1 to 100', 'for example --lines 20'],
     ['agent a -n 1.5', '--lines must be a whole number from 1 to 100', 'for example --lines 20'],
+    ['agent a -n -5', '--lines must be a whole number from 1 to 100', 'for example --lines 20'],
+    ['agent a -n', '--lines needs a value', undefined],
+    ['agent a --all=yes', '--all takes no value', undefined],
+    ['agent a --env -x', '--env needs a value', 'a value that begins with a dash is written --env=VALUE'],
     ['agent a --since long', "--since: 'long' is not a duration", 'write for example 30s, 500ms or 2m'],
     ['agent a --timeout x', "--timeout: 'x' is not a duration", 'write for example 30s, 500ms or 2m'],
   ])('refuses "%s"', (line, message, fix) => {

@@ -20,6 +20,12 @@ export const IDENTITY: Malformed[] = [
     says: A_TEXT,
   },
   {
+    name: 'a blank name',
+    agent: stdioAgent().replace('name: a', 'name: ‸"  "'),
+    path: 'tools[0].name',
+    says: A_TEXT,
+  },
+  {
     name: 'a number for a name',
     agent: stdioAgent().replace('name: a', 'name: ‸7'),
     path: 'tools[0].name',
@@ -60,6 +66,7 @@ export const IDENTITY: Malformed[] = [
     agent: `${stdioAgent('registry_name: io.github.a/b')}  - {name: ‸b, type: mcp, server: s, command: uvx, registry_name: io.github.a/b}\n`,
     path: 'tools[1].name',
     says: "The registry server 'io.github.a/b' is used twice in this file",
+    fix: "remove one of the two; to keep both, remove 'registry_name' from one",
   },
   {
     name: 'two registry servers under one name',

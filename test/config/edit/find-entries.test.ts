@@ -8,6 +8,7 @@ test('every item of the list is found with its names and its position', () => {
     '  - name: a',
     '    type: mcp',
     '    registry_name: io.github.alice/a',
+    '    enabled: false',
     '  - &b {type: function, name: b}',
     '  - name: ""',
     '    registry_name: null',
@@ -17,12 +18,20 @@ test('every item of the list is found with its names and its position', () => {
     '',
   ].join('\r\n');
   expect(findEntries(text, 'tools')).toEqual([
-    { index: 0, name: 'a', type: 'mcp', registryName: 'io.github.alice/a', line: 3, column: 5 },
-    { index: 1, name: 'b', type: 'function', line: 6, column: 8 },
-    { index: 2, line: 7, column: 5 },
-    { index: 3, line: 9, column: 5 },
-    { index: 4, line: expect.any(Number), column: expect.any(Number) },
-    { index: 5, name: 'b', type: 'function', line: 11, column: 5 },
+    {
+      index: 0,
+      name: 'a',
+      type: 'mcp',
+      registryName: 'io.github.alice/a',
+      enabled: false,
+      line: 3,
+      column: 5,
+    },
+    { index: 1, name: 'b', type: 'function', enabled: true, line: 7, column: 8 },
+    { index: 2, enabled: true, line: 8, column: 5 },
+    { index: 3, enabled: true, line: 10, column: 5 },
+    { index: 4, enabled: true, line: expect.any(Number), column: expect.any(Number) },
+    { index: 5, name: 'b', type: 'function', enabled: true, line: 12, column: 5 },
   ]);
 });
 

@@ -240,15 +240,12 @@ describe('transports by their other names', () => {
 });
 
 describe('paths start from the folder of the file', () => {
-  it('args that begin with ./ or ../; others stay unchanged', async () => {
-    const loaded = await loadAgent(stdioAgent('args: [./server.js, "-y", "a/./b", "--dir=./x", ../shared]'));
-    expect(stdioOf(loaded).args).toEqual([
-      join(loaded.project, 'server.js'),
-      '-y',
-      'a/./b',
-      '--dir=./x',
-      join(loaded.project, '..', 'shared'),
-    ]);
+  it('args that begin with ./, whatever cwd is; others stay as they are written', async () => {
+    const others = ['-y', 'a/./b', '--dir=./x', '.', '..', '../shared'];
+    for (const cwd of ['cwd: sub', 'cwd: .']) {
+      const loaded = await loadAgent(stdioAgent(`args: ${JSON.stringify(['./server.js', ...others])}`, cwd));
+      expect(stdioOf(loaded).args).toEqual([join(loaded.project, 'server.js'), ...others]);
+    }
   });
 
   it('cwd; the default is the folder itself', async () => {

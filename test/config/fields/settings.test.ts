@@ -10,6 +10,7 @@ const DEFAULTS = {
     logLevel: 'info',
     logMaxBytes: 10 * 1024 * 1024,
     listWaitMs: 2000,
+    surface: { separator: '__' },
     maxStarting: 0,
     maxRss: 0,
   },
@@ -75,6 +76,9 @@ describe('global settings', () => {
     ['daemon: {log_max_bytes: 4096}', { logMaxBytes: 4096 }],
     ['daemon: {list_wait: 0}', { listWaitMs: 0 }],
     ['daemon: {list_wait: 0.5}', { listWaitMs: 500 }],
+    ['daemon: {surface: {separator: _}}', { surface: { separator: '_' } }],
+    ['daemon: {surface: {separator: "-"}}', { surface: { separator: '-' } }],
+    ['daemon: {surface: {}}', { surface: { separator: '__' } }],
     ['daemon: {max_starting: 3}', { maxStarting: 3 }],
     ['daemon: {max_rss: 8589934592}', { maxRss: 8_589_934_592 }],
   ])('%s', async (text, daemon) => {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { TrustRequiredError, TrustStore } from '../../../src/config/trust/trust.js';
+import { AgentFileNotAllowedError, TrustStore } from '../../../src/config/trust/trust.js';
 import { ToolherdError } from '../../../src/shared/errors.js';
 import {
   addFile,
@@ -333,7 +333,7 @@ describe('the trust file', () => {
     async (pin) => {
       const herd = await allowed({ agent: stdioAgent() });
       writeFileSync(herd.trustFile, `{"version": 1, "files": {${JSON.stringify(herd.agentFile)}: ${pin}}}`);
-      await expect(load(herd)).rejects.toThrow(TrustRequiredError);
+      await expect(load(herd)).rejects.toThrow(AgentFileNotAllowedError);
     },
   );
 
@@ -372,6 +372,22 @@ const REFUSED = [
   'npm_config_globalconfig',
   'npm_config_prefix',
   'PYTHONSTARTUP',
+  'npm_config_package',
+  'npm_config_registry',
+  'NPM_CONFIG_CACHE',
+  'HOME',
+  'XDG_CONFIG_HOME',
+  'UV_INDEX_URL',
+  'UV_CONFIG_FILE',
+  'PIP_INDEX_URL',
+  'DOCKER_HOST',
+  'DOCKER_CONFIG',
+  'PERL5OPT',
+  'RUBYOPT',
+  'JAVA_TOOL_OPTIONS',
+  'OPENSSL_CONF',
+  'GIT_SSH_COMMAND',
+  'GIT_CONFIG_COUNT',
 ];
 
 describe('X3: variables that change which code a program loads', () => {
@@ -405,12 +421,20 @@ describe('X3: variables that change which code a program loads', () => {
     expect(only(await loadGlobal(stdioConfig('envFile: .env'), { files })).env).toEqual({ [name]: 'file' });
   });
 
-  it.each(['MY_PATH', 'PATHS', 'NODE_ENV', 'OLD_', 'XLD_A', 'MY_PYTHON', 'ENV', 'npm_config_registry'])(
-    '%s is allowed',
-    async (name) => {
-      expect(only(await loadAgent(stdioAgent(`env: {${name}: x}`))).env).toEqual({ [name]: 'x' });
-    },
-  );
+  it.each([
+    'MY_PATH',
+    'PATHS',
+    'NODE_ENV',
+    'OLD_',
+    'XLD_A',
+    'MY_PYTHON',
+    'ENV',
+    'NPM_TOKEN',
+    'GIT_AUTHOR_NAME',
+    'DOCKER_TOKEN',
+  ])('%s is allowed', async (name) => {
+    expect(only(await loadAgent(stdioAgent(`env: {${name}: x}`))).env).toEqual({ [name]: 'x' });
+  });
 
   it('the same rule holds for a remote server of a project', async () => {
     expect(await problemsOf({ agent: remoteAgent('http', 'env: {PATH: x}') })).toMatchObject([

@@ -57,8 +57,8 @@ const cancel = (id: unknown) => ({ jsonrpc: '2.0', method: '$/cancel', params: {
 
 class StoppedError extends ToolherdError {
   override readonly type = 'ServerUnavailableError';
-  readonly retryable = true;
-  readonly sent = false;
+  override readonly retryable = true;
+  override readonly sent = false;
 }
 
 describe('a request', () => {
@@ -379,6 +379,27 @@ describe('a closed connection', () => {
     }
     await expect(near.request('wait')).rejects.toMatchObject({ sent: false, retryable: true });
     near.notify('nothing happens');
+  });
+
+  it('a last message without a newline is answered when its client ends its output', async () => {
+    const { peer, wire, take } = peerWithWire();
+    peer.handle('greet', () => 'hello');
+    wire.end(JSON.stringify(request(1, 'greet')));
+    expect(await take(1)).toEqual([{ jsonrpc: '2.0', id: 1, result: 'hello' }]);
+    await peer.closed;
+  });
+
+  it('half of a last message gets one error', async () => {
+    const { wire, take } = peerWithWire();
+    wire.end('{"jsonrpc":"2.0","id":1,"meth');
+    expect(await take(1)).toMatchObject([{ id: null, error: { code: -32700 } }]);
+  });
+
+  it('a reply that breaks off is no reply: the request fails with the end of the connection', async () => {
+    const { peer, wire } = peerWithWire({ badLines: 'fatal' });
+    const asked = peer.request('greet');
+    wire.end('{"jsonrpc":"2.0","id":1,"result":1}');
+    await expect(asked).rejects.toMatchObject({ type: 'ConnectionLostError', sent: true });
   });
 
   it('a client that closes its writing side still gets the replies, then the end', async () => {

@@ -21,6 +21,7 @@ function connectFleets() {
     {
       global: () => ({
         agent: null,
+        warnings: [],
         fleetForUse() {
           if (hasPerAgent) seen = alone;
           return seen;
@@ -81,6 +82,7 @@ it('a hello with a server that the agent file lacks fails, keeps the view and re
     {
       global: () => ({
         agent: null,
+        warnings: [],
         fleetForUse: () => herd,
         fleetForReading: () => herd,
         check,
@@ -88,6 +90,7 @@ it('a hello with a server that the agent file lacks fails, keeps the view and re
       }),
       ofAgent: async (_, agent) => ({
         agent,
+        warnings: [],
         fleetForUse: () => agents,
         fleetForReading: () => agents,
         check,

@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { Deadlines, TICK_MS } from '../../../src/link/calls/deadlines.js';
+import { Deadlines, TICK_MS, type Timed } from '../../../src/link/calls/deadlines.js';
+import { systemClock } from '../../../src/shared/clock.js';
+import { until } from '../../support/until.js';
 import { FakeClock } from '../fake-clock.js';
 
 function wheel() {
@@ -107,5 +111,26 @@ describe('the timer wheel', () => {
     add('after', 200);
     clock.advance(1000);
     expect(expired.map(({ name }) => name)).toEqual(['after']);
+  });
+
+  it('reads what came in time before it expires anything, after the daemon stood still', async () => {
+    const events: string[] = [];
+    const deadlines = new Deadlines<Timed>(systemClock, () => events.push('expired'));
+    const child = spawn('/bin/sh', ['-c', 'read go; echo answer'], { stdio: ['pipe', 'pipe', 'ignore'] });
+    const answered = { deadline: systemClock.now() + 100, tick: 0 };
+    const silent = { ...answered };
+    child.stdout.once('data', () => {
+      events.push('answered');
+      deadlines.remove(answered);
+    });
+    await once(child, 'spawn');
+    child.stdin.write('go\n');
+    deadlines.add(answered);
+    deadlines.add(silent);
+    // nothing runs in this process meanwhile
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+    await once(child, 'close');
+    await until(() => events.includes('expired'));
+    expect(events).toEqual(['answered', 'expired']);
   });
 });

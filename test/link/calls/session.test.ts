@@ -190,6 +190,23 @@ describe('a session', () => {
       expect(errorIn(call.outcomes).message).toBe('srv: tools/call was not done in 5 s, its hard limit');
     });
 
+    it('FR-012: names the limit that ended the call: max_timeout, request_timeout or that of the caller', () => {
+      const { send, clock } = harness();
+      const limited = send('tools/call', {}, { timeoutMs: 9_000 });
+      const own = send('tools/call', {}, { timeoutMs: 499.734619140625 });
+      const plain = send('tools/call');
+      clock.advance(6_000);
+      const texts = [limited, own, plain].map(({ outcomes }) => {
+        const { message, fix } = errorIn(outcomes);
+        return `${message}; ${fix?.split(', or ')[1]}`;
+      });
+      expect(texts).toEqual([
+        'srv: tools/call was not done in 5 s, its hard limit; raise max_timeout',
+        'srv: no reply to tools/call in 0.5 s; raise the timeout of this call',
+        'srv: no reply to tools/call in 1 s; raise request_timeout',
+      ]);
+    });
+
     it('does not let a call live longer for the progress of another (U4)', () => {
       const { send, clock, progress } = harness();
       const [a, b] = [

@@ -418,6 +418,22 @@ describe('terminate_on_close', () => {
     expect(logs).toEqual([]);
   });
 
+  it('a server that answers it with an error ends as a failed close, not as disconnected', async () => {
+    const { link, ended, logs } = await connect({
+      on: { DELETE: (_message, response) => response.writeHead(500).end('no') },
+    });
+    link.close();
+    expect(await ended).toMatchObject({
+      kind: 'error',
+      cause: 'close',
+      message: expect.stringMatching(/answered HTTP 500.*, to the end of the session$/),
+    });
+    expect(logs.length).toBe(1);
+    const gone = await connect({ on: { DELETE: (_message, response) => response.writeHead(404).end() } });
+    gone.link.close();
+    expect(await gone.ended).toMatchObject({ kind: 'disconnected' });
+  });
+
   it('a server that does not answer it is waited for two seconds, or until the kill step', async () => {
     const { link, ended } = await connect({ on: { DELETE: () => undefined } });
     link.close();

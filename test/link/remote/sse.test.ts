@@ -68,7 +68,7 @@ describe('the stream of an SSE server', () => {
     const call = errorOf(tool('any'));
     const began = performance.now();
     await called;
-    expect(await call).toMatchObject({ sent: true });
+    expect(await call).toMatchObject({ type: 'MCPTimeoutError', sent: true });
     expect(performance.now() - began).toBeGreaterThanOrEqual(390);
     expect(await ended).toMatchObject({ kind: 'error', cause: 'hung' });
   });

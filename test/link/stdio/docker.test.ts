@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { dockerRunAt, dockerWords, labelledArgs, removeContainers } from '../../../src/link/stdio/docker.js';
+import { dockerWords, labelledArgs, removeContainers } from '../../../src/link/stdio/docker.js';
+import { dockerRunAt } from '../../../src/shared/docker-run.js';
 import { fixture, openLink, specOf } from '../support.js';
 
 describe('a docker command', () => {
@@ -19,10 +20,10 @@ describe('a docker command', () => {
     expect(dockerRunAt(command, args)).toBe(at);
   });
 
-  it('gets the label and our variable right after run, and keeps every other word', () => {
+  it('gets the label right after run, and keeps every other word', () => {
     const args = ['--context', 'x', 'container', 'run', '-i', '--rm', 'image', 'run'];
-    expect(labelledArgs(args, 3, 'id:1', ['MCP_CONFIG'])).toEqual([
-      ...['--context', 'x', 'container', 'run', '--label', 'toolherd.cookie=id:1', '-e', 'MCP_CONFIG'],
+    expect(labelledArgs(args, 3, 'id:1')).toEqual([
+      ...['--context', 'x', 'container', 'run', '--label', 'toolherd.cookie=id:1'],
       ...['-i', '--rm', 'image', 'run'],
     ]);
     expect(dockerWords('docker', args, 3)).toEqual(['docker', '--context', 'x']);
@@ -46,7 +47,7 @@ describe('a server in a container (with a stand-in for docker)', () => {
     specOf('', {
       name: 'boxed',
       command: fixture('bin/docker'),
-      args: ['--context', 'here', 'run', '-i', '--rm', '-e', 'STAND_IN', 'image'],
+      args: ['--context', 'here', 'run', '-e', 'MCP_CONFIG', '-i', '--rm', '-e', 'STAND_IN', 'image'],
       env: { STAND_IN: folder },
       config,
     });

@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { LogLines } from '../../../src/link/stdio/log-lines.js';
 import { FakeClock } from '../fake-clock.js';
 
-function collect(limits = { lineBytes: 100, bytesPerSecond: 1000, burstBytes: 100_000 }) {
+const LIMITS = { lineBytes: 100, bytesPerSecond: 1000, burstBytes: 100_000 };
+
+function collect(limits = LIMITS, clean = (line: string) => line) {
   const clock = new FakeClock();
   const lines: string[] = [];
-  return { clock, lines, log: new LogLines(clock, (text) => lines.push(text), limits) };
+  return { clock, lines, log: new LogLines(clock, { clean, line: (text) => void lines.push(text) }, limits) };
 }
 
 describe('lines for the log', () => {
@@ -44,6 +46,23 @@ describe('lines for the log', () => {
     for (let count = 0; count < 3; count += 1) log.push(Buffer.alloc(100, 'x'));
     log.push(Buffer.from('\nnext\r\n'));
     expect(lines).toEqual([`${'x'.repeat(100)} … (200 bytes cut)`, 'next']);
+  });
+
+  it('are redacted before they are cut: no part of a secret is left at the end', () => {
+    const secret = 'sk-0123456789abcdef0123456789abcdef';
+    const clean = (line: string) => line.replaceAll(secret, '[redacted]');
+    for (const begin of [60, 90, 99, 4080, 4190]) {
+      const { lines, log } = collect(LIMITS, clean);
+      log.push(Buffer.from(`${'x'.repeat(begin)}${secret}${'y'.repeat(5000)}\n`));
+      expect(lines.join('')).not.toContain('sk-0');
+      expect(lines[0]).toMatch(/^x{60,100}\S* … \(\d+ bytes cut\)$/);
+    }
+    // redaction shortens the line so much that its unread end comes within the limit
+    const { lines, log } = collect(LIMITS, clean);
+    log.push(Buffer.from(`${secret.repeat(119)}${secret.slice(0, 31)}${secret}\n`));
+    log.push(Buffer.from(`${secret.repeat(200)}\n`));
+    expect(lines.join('')).not.toContain('sk-0123456789abcdef0123456789abcdef');
+    expect(lines[1]).not.toContain('sk-0');
   });
 
   it('that are too many are dropped, and a line reports how many bytes (U1)', () => {

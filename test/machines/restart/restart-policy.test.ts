@@ -16,7 +16,7 @@ import {
 import { defaults } from '../../model/setting.js';
 
 const crash = failed({ cause: 'exit', message: 'ended with 1', code: 1, signal: null });
-const full: History = { restarts: [10, 20, 30, 40, 50], failedStarts: 0, streak: 5, hasConnected: true };
+const full: History = { ...noHistory, restarts: [10, 20, 30, 40, 50], streak: 5, hasConnected: true };
 
 describe('what follows an ending', () => {
   test('a failure is answered with a restart under on-failure and always, never under never', () => {
@@ -163,7 +163,7 @@ describe('the history', () => {
 
   test('a handshake ends a row of failed starts; only a healthy time ends a streak', () => {
     const before = { ...noHistory, failedStarts: 3, streak: 4 };
-    const after = { restarts: [], failedStarts: 0, hasConnected: true };
+    const after = { restarts: [], failedStarts: 0, quarantines: 0, hasConnected: true };
     expect(afterEnding(before, crash, 29_999, defaults)).toEqual({ ...after, streak: 4 });
     expect(afterEnding(before, crash, 30_000, defaults)).toEqual({ ...after, streak: 0 });
     expect(afterEnding(full, crash, 30_000, defaults).restarts).toEqual(full.restarts);

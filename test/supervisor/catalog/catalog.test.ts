@@ -169,7 +169,7 @@ describe('the cached lists of a server', () => {
     const { tools: listed, missing } = await refreshing;
     expect(listed).toMatchObject([{ name: 'a', cached: true }]);
     const reason = expect.stringMatching(
-      /^toolherd no longer starts it: exited with code 1; what it last listed is shown$/,
+      /^it is quarantined: exited with code 1; what it last listed is shown$/,
     );
     expect(missing).toEqual([{ server: 'srv', list: 'tools', reason }]);
   });

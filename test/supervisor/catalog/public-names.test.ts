@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type NameForm, SEPARATORS } from '../../../src/shared/mcp/separators.js';
 import { publicNames, toPublicName } from '../../../src/supervisor/catalog/public-names.js';
 
 describe('the public name of a tool', () => {
@@ -7,9 +8,9 @@ describe('the public name of a tool', () => {
     expect(toPublicName('github', 'create_issue')).toBe('github__create_issue');
   });
 
-  test('FR-015: keeps letters, digits, _ . and -; every other character becomes -', () => {
+  test('FR-015: keeps letters, digits, _ and -; every other character becomes -', () => {
     expect(toPublicName('my server', 'a/b:c')).toBe('my-server__a-b-c');
-    expect(toPublicName('A.b-C_9', 'x')).toBe('A.b-C_9__x');
+    expect(toPublicName('A.b-C_9', 'x.y')).toBe('A-b-C_9__x-y');
     expect(toPublicName('ä', '\n"\u0000')).toBe('-__---');
   });
 
@@ -68,7 +69,27 @@ describe('the public name of a tool', () => {
     expect(new Set(names).size).toBe(3);
   });
 
-  test('is distinct and has at most 64 safe characters for any names of servers and tools', () => {
+  test('has the chosen separator, and __ only where that is the separator', () => {
+    expect(SEPARATORS.map((form) => toPublicName('my.git', 'a__b', form))).toEqual([
+      'my-git__a__b',
+      'my-git_a_b',
+      'my-git-a_b',
+      'my-git.a_b',
+    ]);
+    expect(toPublicName('git_', '_push', '_')).toBe('git_push');
+  });
+
+  test('has a hash with a separator of one character when another server could have it', () => {
+    const servers = ['git', 'git_hub', 'git-hub'];
+    const nameOf = (server: string, name: string, form: NameForm) =>
+      publicNames([{ server, name }], servers, form)[0];
+    expect(nameOf('git', 'hub_push', '_')).toMatch(/^git_hub_push-[0-9a-f]{8}$/);
+    expect(nameOf('git', 'hub-push', '-')).toMatch(/^git-hub-push-[0-9a-f]{8}$/);
+    expect(nameOf('git', 'push', '_')).toBe('git_push');
+    expect(nameOf('git_hub', 'push', '_')).toBe('git_hub_push');
+  });
+
+  test.each(SEPARATORS)('names with %s are distinct and have at most 64 safe characters', (form) => {
     const word = fc.string({
       unit: fc.constantFrom('a', '_', '-', ' ', '.', '/', 'é', '😀'),
       minLength: 1,
@@ -78,9 +99,13 @@ describe('the public name of a tool', () => {
       fc.property(
         fc.uniqueArray(fc.record({ server: word, name: word }), { selector: JSON.stringify, maxLength: 20 }),
         (tools) => {
-          const names = publicNames(tools);
+          const servers = tools.map(({ server }) => server);
+          const names = publicNames(tools, servers, form);
           expect(new Set(names).size).toBe(tools.length);
-          for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_.-]{1,64}$/);
+          for (const name of names) {
+            expect(name).toMatch(form === '.' ? /^[A-Za-z0-9_.-]{1,64}$/ : /^[A-Za-z0-9_-]{1,64}$/);
+            if (form !== '__') expect(name).not.toContain('__');
+          }
         },
       ),
       { seed: 20261116, numRuns: 300 },

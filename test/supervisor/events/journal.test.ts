@@ -165,6 +165,19 @@ describe('`since` in the status', () => {
   });
 });
 
+describe('`since` of a server that was added or changed later', () => {
+  test('is the time when its entry was added or changed, not the start of the daemon', () => {
+    const { world, herd } = startHerd();
+    world.clock.advance(60_000);
+    herd.apply([spec(), spec({ name: 'late' })]);
+    const since = () => herd.view.status().map(({ name, since }) => `${name} ${Date.parse(since)}`);
+    expect(since()).toEqual(['srv 0', 'late 60000']);
+    world.clock.advance(1000);
+    herd.apply([spec({ args: ['other'] }), spec({ name: 'late' })]);
+    expect(since()).toEqual(['srv 61000', 'late 60000']);
+  });
+});
+
 describe('a subscriber to state events', () => {
   test('gets an event for every state in order, with the state and the detail that follow', async () => {
     const { world, herd, events } = startHerd();
@@ -178,12 +191,49 @@ describe('a subscriber to state events', () => {
       '1 connecting running',
       '1 connected running',
       '1 error running',
-      '2 error running',
       '2 created running',
       '2 connecting running',
       '2 connected running',
     ]);
     expect(events.find(({ state }) => state === 'error')?.cause).toBe('srv: exited with code 1');
+  });
+
+  test('gets the states of an incarnation in the order of its chart, and none after its end', async () => {
+    const { world, herd, events } = startHerd({ maxRestarts: 2 });
+    await herd.view.order('start', { servers: ['srv'] }, true);
+    for (let crash = 0; crash < 3; crash += 1) {
+      world.newest.crashes();
+      await world.passes(8_000);
+    }
+    expect(events.at(-1)).toMatchObject({ incarnation: 3, state: 'error', detail: 'quarantined' });
+    for (const order of ['start', 'restart', 'stop', 'start'] as const) {
+      await herd.view.order(order, { servers: ['srv'] }, true);
+      await settled();
+    }
+    const PATHS = ['created connecting connected error', 'created connecting connected disconnected'];
+    for (let number = 1; number <= 6; number += 1) {
+      const states = events.filter(({ incarnation }) => incarnation === number).map(({ state }) => state);
+      const path = states.filter((state, index) => state !== states[index - 1]).join(' ');
+      expect(number < 6 ? PATHS : ['created connecting connected'], `of incarnation ${number}`).toContain(
+        path,
+      );
+    }
+  });
+
+  test('gets the state of the replica that changed, not that of the replica in the worst state', async () => {
+    const { world, herd, events } = startHerd({ replicas: 2, restart: 'never' });
+    await herd.view.order('start', { servers: ['srv'] }, true);
+    await settled();
+    world.links[0]!.crashes();
+    await settled();
+    events.length = 0;
+    await herd.view.order('stop', { servers: ['srv'] }, true);
+    const ordered = events.filter(({ cause }) => cause === 'stop was ordered');
+    expect(ordered.map(({ state, detail }) => `${state} ${detail}`)).toEqual([
+      'error stopped',
+      'connected running',
+      'connected running',
+    ]);
   });
 
   test('that throws disturbs neither the herd nor another subscriber', async () => {

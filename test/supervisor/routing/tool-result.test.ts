@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { MCPTimeoutError, ServerCrashedError } from '../../../src/shared/call-errors.js';
+import { MCPProtocolError, MCPTimeoutError, ServerCrashedError } from '../../../src/shared/call-errors.js';
 import type { Outcome } from '../../../src/shared/call-sink.js';
 import { toToolResult } from '../../../src/supervisor/routing/tool-result.js';
 
 const params = { server: 'srv', tool: 'tool' };
-const redact = (text: string) => text.replaceAll('hunter2', '[PASSWORD]');
+const redact = <T>(value: T): T => JSON.parse(JSON.stringify(value).replaceAll('hunter2', '[PASSWORD]')) as T;
 
 function resultOf(outcome: Outcome, incarnation: number | null = 3) {
   const unknown: string[] = [];
@@ -22,6 +22,15 @@ function resultOf(outcome: Outcome, incarnation: number | null = 3) {
 const ok = (result: Record<string, unknown>): Outcome => ({ ok: true, result });
 
 describe('the result of a call', () => {
+  test('D18: has the code and the data of an error of the server, without secrets', () => {
+    const rpc = { code: -32602, message: 'no', data: { field: ['hunter2'] } };
+    const error = new MCPProtocolError('no', { sent: true, rpc });
+    expect(resultOf({ ok: false, error }).error).toMatchObject({
+      code: -32602,
+      data: { field: ['[PASSWORD]'] },
+    });
+  });
+
   test('has the content and the metadata of a success', () => {
     expect(resultOf(ok({ content: [{ type: 'text', text: 'hi' }] }))).toEqual({
       success: true,

@@ -40,3 +40,20 @@ test('after stop no reading follows', () => {
   clock.advance(5000);
   expect([told, clock.pending]).toEqual([[], 0]);
 });
+
+test('a list that took long to read is read less often, but at least every half minute', () => {
+  const { clock, told, changes } = createChanges();
+  const storm = (ms: number) => {
+    for (const end = clock.now() + ms; clock.now() < end; clock.advance(50)) changes.note();
+  };
+  storm(100);
+  changes.read(800);
+  storm(8000);
+  expect(told).toEqual([100, 8100]);
+  changes.read(60_000);
+  storm(30_000);
+  expect(told).toEqual([100, 8100, 38_100]);
+  changes.read(5);
+  storm(1000);
+  expect(told).toEqual([100, 8100, 38_100, 39_100]);
+});

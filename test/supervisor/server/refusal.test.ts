@@ -40,6 +40,7 @@ describe('a call waits for a session', () => {
 
   test('a call that makes the next try waits', () => {
     expect(refusal('waiting', { nextRetryAt: 2000 }, { isCallable: true })).toBeUndefined();
+    expect(refusal('quarantined', { callableAt: 500 }, { isCallable: true })).toBeUndefined();
   });
 
   test('an early call gets an error with the time from which a call makes the next try, and the fix', () => {
@@ -63,8 +64,10 @@ describe('a call waits for a session', () => {
       sent: false,
     });
     expect(refusal('waiting', { nextRetryAt: 1 })?.message).toContain('in 0.0 s');
-    expect(refusal('quarantined', { quarantineReason: '5 restarts in 60 s' })).toMatchObject({
-      message: 'srv: is quarantined (5 restarts in 60 s)',
+    expect(
+      refusal('quarantined', { quarantineReason: '5 restarts in 60 s', callableAt: 31_000 }),
+    ).toMatchObject({
+      message: 'srv: is quarantined (5 restarts in 60 s); a call tries it again in 30.0 s',
       why: 'srv: exited with code 1',
       fix: 'see "toolherd why srv"; then: toolherd reset srv',
       retryable: false,

@@ -231,8 +231,30 @@ describe('a crash', () => {
     world.newest.isBuried();
     await settled();
     expect(replica.detail).toBe('quarantined');
-    expect(caller.error.message).toBe('srv: is quarantined (1 restart in 60 s)');
+    expect(caller.error.message).toMatch(
+      /^srv: is quarantined \(1 restart in 60 s\); a call tries it again in 8\.0 s$/,
+    );
     expect(caller.error.fix).toContain('toolherd reset srv');
+  });
+
+  test('FR-023: a call after the cool-down of a quarantine waits for one try, and is served or gets its error', async () => {
+    const { world, replica, call } = createReplica({ maxRestarts: 0 });
+    call();
+    await settled();
+    world.newest.goes(failure('srv'));
+    await world.passes(8_000);
+    const second = call('b');
+    await settled();
+    expect([replica.detail, second.isSettled, world.links.length]).toEqual(['running', false, 2]);
+    world.newest.goes(failure('srv', { message: 'srv: still broken' }));
+    await settled();
+    expect([replica.detail, second.error.message]).toEqual(['quarantined', 'srv: still broken']);
+    await world.passes(16_000);
+    const third = call('c');
+    await settled();
+    world.newest.opens();
+    world.newest.answers();
+    expect([replica.detail, third.result !== undefined]).toEqual(['running', true]);
   });
 });
 

@@ -5,6 +5,7 @@ import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { ownCommand } from '../../daemon/own-command.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
+import { SEPARATOR_OPTION } from './separator-option.js';
 
 const ATTACHABLE = CLIENTS.filter(({ toClientEntry }) => toClientEntry !== undefined).map(({ name }) => name);
 
@@ -26,6 +27,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
       complete: 'server',
       about: 'one server, under its own tool names',
     },
+    separator: SEPARATOR_OPTION,
     'dry-run': { type: 'boolean', about: 'show the entry, write nothing' },
   },
   examples: [
@@ -33,6 +35,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     ['toolherd attach vscode --scope project', '.vscode/mcp.json in this folder'],
     'toolherd attach codex --dry-run',
     'toolherd attach cursor --server github',
+    ['toolherd attach cursor --separator _', 'for a client that refuses server__tool'],
   ],
   exits: { ok: 'attached, now or before', failed: 'the file cannot be edited' },
   async run(context) {
@@ -46,7 +49,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     }
     const { scope } = options;
     const file = clientFile(context, client, scope);
-    const program = bridgeProgram(context, scope, options.server);
+    const program = bridgeProgram(context, scope, options);
     const dryRun = options['dry-run'];
     const { change, backup } = await attachClient(client, file, program, { dryRun });
     const entry = client.toClientEntry(program);
@@ -72,16 +75,22 @@ Clients: ${ATTACHABLE.join(', ')}.`,
   },
 });
 
+interface BridgeView {
+  server: string | undefined;
+  separator: string | undefined;
+}
+
 /** What the client is to run. A shared file has no paths of this machine. */
-function bridgeProgram(context: CommandContext, scope: Scope, serverName: string | undefined): Program {
+function bridgeProgram(context: CommandContext, scope: Scope, view: BridgeView): Program {
   const { globals, cwd, environment } = context;
   const isShared = scope === 'project';
   const path = (name: 'agent' | 'config' | 'socket') => {
     const value = globals[name];
     return value === undefined ? [] : [`--${name}`, isShared ? value : resolve(cwd, value)];
   };
-  const server = serverName === undefined ? [] : ['--server', serverName];
-  const args = ['bridge', ...path('agent'), ...server, ...path('config'), ...path('socket')];
+  const server = view.server === undefined ? [] : ['--server', view.server];
+  const separator = view.separator === undefined ? [] : ['--separator', view.separator];
+  const args = ['bridge', ...path('agent'), ...server, ...separator, ...path('config'), ...path('socket')];
   if (isShared) return { command: 'toolherd', args, env: {} };
   const [node, main] = ownCommand(context);
   // so that the client finds a daemon with another home or socket

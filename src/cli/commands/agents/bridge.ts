@@ -2,16 +2,18 @@ import { existsSync } from 'node:fs';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { agentFileOf } from '../../core/load-options.js';
-import { helloWithFallback, openDaemon, socketOf } from '../../daemon/connect.js';
+import { helloWithFallback, noteWarnings, openDaemon, socketOf } from '../../daemon/connect.js';
 import { Bridge } from './bridge/bridge.js';
 import { sayHello } from './bridge/hello.js';
+import { SEPARATOR_OPTION } from './separator-option.js';
 
 export const command = defineCommand({
   name: 'bridge',
   summary: 'Offers the whole herd to an agent as one MCP server on stdin and stdout.',
   details: `An attached agent runs it; see "toolherd attach".
 It ends when stdin ends.
-A tool is called server__tool.
+A tool is called server__tool; with --separator _ server_tool. A client that
+refuses such names needs another separator: __ (default), _, - or a dot.
 With --server the agent sees one server, under its own tool names.
 It starts the daemon if need be.
 When the daemon restarts, the agent stays connected.
@@ -22,7 +24,10 @@ without it the bridge leaves the file out. See "toolherd allow".
 
 In an agent's config:
   {"mcpServers": {"toolherd": {"command": "toolherd", "args": ["bridge"]}}}`,
-  options: { server: { type: 'string', label: 'NAME', complete: 'server', about: 'this server alone' } },
+  options: {
+    server: { type: 'string', label: 'NAME', complete: 'server', about: 'this server alone' },
+    separator: SEPARATOR_OPTION,
+  },
   examples: [
     'toolherd bridge',
     'toolherd bridge --server github',
@@ -36,13 +41,17 @@ In an agent's config:
   },
   ownTimeout: true,
   async run(context) {
-    const { server } = context.options;
+    const { server, separator } = context.options;
     const agent = agentFileOf(context);
     const needsView = agent !== undefined;
     const open = (autostart: boolean) =>
-      openDaemon(context, { autostart, needsView }, (socket) =>
-        helloWithFallback(context, agent, 'if allowed', (file) => sayHello(socket, { server, agent: file })),
-      );
+      openDaemon(context, { autostart, needsView }, async (socket) => {
+        const greet = (file: string | undefined) =>
+          sayHello(socket, { server, agent: file, separator, folder: context.cwd });
+        const hello = await helloWithFallback(context, agent, 'if allowed', greet);
+        noteWarnings(context, hello);
+        return hello;
+      });
     const bridge = new Bridge({
       input: process.stdin,
       output: process.stdout,

@@ -5,26 +5,26 @@ import { type CommandContext, defineCommand } from '../../core/command.js';
 import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
 import { formatRequirement, requirementJson } from '../registry/format.js';
+import { allowCommands, commandsToAllow } from './allow-commands.js';
 import { type ConfigFile, chosenFile, globalFile } from './config-target.js';
 import { editConfigFile } from './edit-config-file.js';
 import { entriesIn } from './install-state.js';
 import { type NewEntry, newEntry } from './new-entry.js';
 import { planInsert } from './plan-insert.js';
 
-/** `http` has two longer names. */
-
 export const command = defineCommand({
   name: 'add',
   summary: 'Adds a server to the nearest agent.yaml, or with -g to the global config.',
   details: `The server comes from the registry, or runs a command (-- COMMAND ARG…), or is
 reached at a URL (--url). COMMAND is npx, uvx, docker, or one of
-security.allowed_commands in the global config.
+security.allowed_commands in the global config; --allow-command adds it there.
 If there is no agent.yaml, a new one is written here.
 Comments and order of the file stay as they are.
 A running daemon adds the server at once.
 A variable that the server needs is written as \${NAME}: the daemon fills it in
 from its environment.
---env writes another value, which may have variables too.
+--env writes another value, --header a header of a remote server. Both may have
+variables; write a secret as '\${NAME}', so that the file does not hold it.
 If another server of the registry has the same short name, use --name.`,
   args: {
     name: {
@@ -45,6 +45,9 @@ If another server of the registry has the same short name, use --name.`,
     },
     name: { type: 'string', label: 'N', about: 'another short name for a server of the registry' },
     env: { type: 'string', label: 'K=V', many: true, about: 'a variable for the server' },
+    header: { type: 'string', label: 'K=V', many: true, about: 'a header for a remote server' },
+    cwd: { type: 'string', label: 'DIR', about: 'the folder that the command runs in' },
+    'allow-command': { type: 'boolean', about: 'allow COMMAND in the global config' },
     'dry-run': { type: 'boolean', about: 'show the change, write nothing' },
   },
   passthrough: { label: 'COMMAND ARG…' },
@@ -53,7 +56,8 @@ If another server of the registry has the same short name, use --name.`,
     'toolherd add io.github.upstash/context7 -g --dry-run',
     'toolherd add io.github.upstash/context7 --transport http',
     'toolherd add memory -- npx -y @modelcontextprotocol/server-memory',
-    'toolherd add docs --url https://example.com/mcp',
+    'toolherd add mine --allow-command -- node ./server.js',
+    "toolherd add docs --url https://example.com/mcp --header 'X-Key=${DOCS_KEY}'",
   ],
   exits: {
     ok: 'ok',
@@ -66,18 +70,26 @@ If another server of the registry has the same short name, use --name.`,
   async run(context) {
     const { args, options, output, passthrough } = context;
     const target = chosenFile(context, options.global);
-    const { url, transport, env } = options;
-    const source = { name: args.name, command: passthrough, url, transport, env, shortName: options.name };
+    const { url, transport, env, header: headers, cwd, name: shortName } = options;
+    const source = { name: args.name, command: passthrough, url, transport, env, headers, cwd, shortName };
     const fresh = await newEntry(context, target, source);
     const { entry, registryName, version, warnings } = fresh;
     const dryRun = options['dry-run'];
     const unset = unsetNeeds(context, fresh);
-    const edited = await editConfigFile(
-      context,
-      target,
-      (text) => planInsert(text, target, fresh, (words) => void warnings.push(words), output.note),
-      { dryRun, tell: true },
-    );
+    const allowing = commandsToAllow(context, entry, options['allow-command']);
+    const insert = (text: string) =>
+      planInsert(text, target, fresh, (words) => void warnings.push(words), output.note);
+    if (allowing.length > 0 && !dryRun) {
+      // nothing is allowed for an entry that cannot be written
+      const check = (text: string) => planInsert(text, target, fresh, () => undefined, output.note);
+      await editConfigFile(context, target, check, { dryRun: true, tell: false, allowing });
+      await allowCommands(context, allowing);
+    }
+    const edited = await editConfigFile(context, target, insert, {
+      dryRun,
+      tell: true,
+      allowing: dryRun ? allowing : [],
+    });
     warnings.push(...overrides(context, target, entry.name));
     const diff = fileDiff(target.file, edited.before, edited.after);
     output.json({
@@ -94,11 +106,16 @@ If another server of the registry has the same short name, use --name.`,
         set: !unset.includes(need) && isSet(context, fresh, need.name),
       })),
       allowed: edited.isAllowed,
+      allowed_command: allowing[0] ?? null,
       warnings,
     });
     for (const warning of warnings) output.note(`warning: ${singleLine(warning)}`);
     const origin = registryName === undefined ? '' : ` (${registryName} ${version})`;
     output.print(dryRun ? diff : singleLine(`added: ${entry.name}${origin} to ${target.file}`));
+    for (const one of allowing) {
+      const would = dryRun ? 'would be allowed' : 'allowed';
+      output.note(singleLine(`${would}: ${one} (security.allowed_commands in ${globalFile(context).file})`));
+    }
     if (unset.length > 0) {
       const lines = unset.map((need) => `  ${singleLine(formatRequirement(need))}`);
       output.note(['it needs these variables, which are not set:', ...lines].join('\n'));

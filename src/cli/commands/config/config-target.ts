@@ -61,6 +61,8 @@ export function entriesOf(
   const context: FileContext = {
     scope: 'agent',
     folder: dirname(file),
+    // needed only to read envFiles, which a text alone does not do
+    userHome: '',
     isUserOwned,
     allowedCommands,
     allowHttp,

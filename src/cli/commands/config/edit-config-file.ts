@@ -1,9 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type EditedFile, editFile, type TextEdit } from '../../../config/edit/index.js';
+import {
+  allowCommand,
+  type EditedFile,
+  type EditOptions,
+  editFile,
+  type TextEdit,
+} from '../../../config/edit/index.js';
 import { loadConfig } from '../../../config/load.js';
 import { ConfigError } from '../../../config/parse/problem.js';
-import { recordOf, TrustRequiredError, TrustStore } from '../../../config/trust/trust.js';
+import { AgentFileNotAllowedError, recordOf, TrustStore } from '../../../config/trust/trust.js';
 import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
 import type { CommandContext } from '../../core/command.js';
 import { lenientOptions } from '../../core/load-options.js';
@@ -16,25 +22,37 @@ export interface ConfigEdit extends EditedFile {
   isAllowed: boolean;
 }
 
+export interface ConfigEditOptions extends Pick<EditOptions, 'assertChange'> {
+  dryRun: boolean;
+  tell: boolean;
+  /** Commands that the global config is about to allow: the check takes them for allowed. */
+  allowing?: readonly string[];
+}
+
 /**
- * Changes one entry of a file. A file that this makes is allowed, an allowed file stays allowed, and any other file stays
+ * Changes entries of a file. A file that this makes is allowed, an allowed file stays allowed, and any other file stays
  * not allowed. With `tell` a running daemon reads the config at once: it watches the file, but the next command may be faster.
  */
 export async function editConfigFile(
   context: CommandContext,
   target: ConfigFile,
   edit: (text: string) => TextEdit,
-  { dryRun, tell }: { dryRun: boolean; tell: boolean },
+  { dryRun, tell, assertChange, allowing = [] }: ConfigEditOptions,
 ): Promise<ConfigEdit> {
   const { file, scope } = target;
   const isNew = !existsSync(file);
   const settings = settingsOf(context);
   const isUserOwned = scope === 'global' || isUserOwnedFile(dirname(context.paths.configFile), file);
-  const check = (text: string) => void entriesOf(target, text, settings, isUserOwned, () => undefined);
+  const { allowedCommands } = settings.security;
+  const security = { ...settings.security, allowedCommands: [...allowedCommands, ...allowing] };
+  const check = (text: string) => {
+    const whole = scope === 'global' ? allowing.reduce(allowCommand, text) : text;
+    entriesOf(target, whole, { ...settings, security }, isUserOwned, () => undefined);
+  };
   const allowed = scope === 'global' ? undefined : isNew ? '' : await allowedText(context, file);
   // to allow a new file, the global config has to load: checked before anything is written
   if (allowed === '') await loadConfig(lenientOptions(context, undefined, { trust: 'required' }));
-  const edited = await editFile(file, edit, check, { dryRun });
+  const edited = await editFile(file, edit, check, { dryRun, assertChange });
   // another program may have written the file since it was read
   const staysAllowed = edited.before === allowed;
   const isTrusted = staysAllowed || isUserOwned || settings.security.trust === 'all';
@@ -53,7 +71,7 @@ async function allowedText(context: CommandContext, file: string): Promise<strin
     return check === 'allowed' ? agent.text : undefined;
   } catch (error) {
     // the edit may remove what is wrong; whether the file can be edited is checked there
-    if (error instanceof TrustRequiredError || error instanceof ConfigError) return undefined;
+    if (error instanceof AgentFileNotAllowedError || error instanceof ConfigError) return undefined;
     throw error;
   }
 }
@@ -72,7 +90,7 @@ async function mayRun(context: CommandContext, file: string, otherwise: boolean)
     return true;
   } catch (error) {
     if (error instanceof ConfigError) return otherwise;
-    if (error instanceof TrustRequiredError) return false;
+    if (error instanceof AgentFileNotAllowedError) return false;
     throw error;
   }
 }

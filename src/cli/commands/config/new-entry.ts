@@ -8,11 +8,14 @@ import {
   type Requirement,
   shortNameOf,
 } from '../../../registry/index.js';
+import { dockerRunAt, readDockerRun } from '../../../shared/docker-run.js';
 import { stripUrl } from '../../../shared/secrets/hide-secrets.js';
 import { looksSecret } from '../../../shared/secrets/secret-name.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 import { findServer, noteOffline, parseName, registryOf } from '../registry/find-server.js';
 import type { ConfigFile } from './config-target.js';
+import { dockerHostAccess } from './docker-host-access.js';
+import { plainSecrets } from './plain-secrets.js';
 
 /** The words of `add`. */
 export interface EntrySource {
@@ -23,6 +26,9 @@ export interface EntrySource {
   transport: string | undefined;
   /** `NAME=VALUE` */
   env: readonly string[];
+  /** `NAME=VALUE` or `NAME: VALUE` */
+  headers: readonly string[];
+  cwd: string | undefined;
   shortName: string | undefined;
 }
 
@@ -42,8 +48,8 @@ export async function newEntry(
   source: EntrySource,
 ): Promise<NewEntry> {
   const { name, command, url, transport } = source;
-  const env = parseEnv(source.env);
-  if (command === undefined && url === undefined) return fromRegistry(context, source, env);
+  const given = givenFields(context, source);
+  if (command === undefined && url === undefined) return fromRegistry(context, source, given);
   if (command !== undefined && url !== undefined) {
     throw new UsageError('a server has a command or a url, not both', 'leave one of them out');
   }
@@ -53,28 +59,43 @@ export async function newEntry(
     command === undefined
       ? remoteFields(String(url), transport)
       : commandFields(context, command, transport, dirname(target.file));
-  const entry = { name, ...fields, ...(Object.keys(env).length === 0 ? {} : { env }) };
-  return { entry, registryName: undefined, version: undefined, needs: [], warnings: [] };
+  checkFit(given, command === undefined);
+  const entry = { name, ...fields, ...given };
+  return { entry, registryName: undefined, version: undefined, needs: [], warnings: plainSecrets(entry) };
 }
 
 async function fromRegistry(
   context: CommandContext,
   source: EntrySource,
-  env: Record<string, string>,
+  given: GivenFields,
 ): Promise<NewEntry> {
+  const { env = {}, headers, cwd } = given;
   const { name, version } = parseName(source.name);
   const found = await findServer(registryOf(context), name, version);
   noteOffline(context, found);
   const { server } = found;
   const short = source.shortName ?? shortNameOf(server.name);
   const option = chooseOption(server, short, registryTransport(source.transport));
-  const secrets = option.needs.filter((need) => need.isSecret && isPlain(env[need.name]));
+  checkFit(given, option.transport !== 'stdio');
+  const fields = {
+    ...option.fields,
+    ...(headers && { headers: withHeaders(option.fields.headers, headers) }),
+  };
+  const entry = { ...entryOf(server, { ...option, fields }, short, env), name: short, ...(cwd && { cwd }) };
+  const needs = headers === undefined ? option.needs : option.needs.filter(({ name }) => isUsed(entry, name));
+  const declared = needs.filter((need) => need.isSecret && isPlain(env[need.name]));
+  const others = Object.entries(env).filter(([name]) => declared.every((need) => need.name !== name));
   return {
-    entry: { ...entryOf(server, option, short, env), name: short },
+    entry,
     registryName: server.name,
     version: server.version,
-    needs: option.needs,
-    warnings: [...deprecation(server), ...hostAccess(option.fields), ...secrets.map(inTheClear)],
+    needs,
+    warnings: [
+      ...deprecation(server),
+      ...hostAccess(option.fields),
+      ...declared.map(inTheClear),
+      ...plainSecrets({ ...given, name: short, env: Object.fromEntries(others) }),
+    ],
   };
 }
 
@@ -85,7 +106,7 @@ function deprecation({ name, status, statusMessage }: RegistryServer): string[] 
 
 /** A user should know of such rights before the container runs, not from the file afterwards. */
 function hostAccess({ command, args = [] }: { command?: string; args?: string[] }): string[] {
-  const words = command === 'docker' ? dockerHostAccess(args) : [];
+  const words = dockerHostAccess(args, command ?? '');
   return words.length === 0 ? [] : [`its container gets access to the host: ${words.join(', ')}`];
 }
 
@@ -101,15 +122,55 @@ function registryTransport(name: string | undefined): 'stdio' | 'http' | 'sse' |
   throw new UsageError(`the registry has no servers over '${name}'`, 'use --transport stdio, http or sse');
 }
 
-function parseEnv(pairs: readonly string[]): Record<string, string> {
-  const env: Record<string, string> = Object.create(null);
-  for (const pair of pairs) {
-    const sign = pair.indexOf('=');
+/** The fields that the options of `add` write. */
+interface GivenFields {
+  env?: Record<string, string>;
+  headers?: Record<string, string>;
+  cwd?: string;
+}
+
+function givenFields(context: CommandContext, { env, headers, cwd }: EntrySource): GivenFields {
+  return {
+    ...(env.length === 0 ? {} : { env: parsePairs(env, '--env', /^([^=]+)=(.*)$/s) }),
+    // `NAME: VALUE` is how curl and other clients have it
+    ...(headers.length === 0
+      ? {}
+      : { headers: parsePairs(headers, '--header', /^([^=:\s]+)(?:=|:\s*)(.*)$/s) }),
+    ...(cwd === undefined ? {} : { cwd: cwd.startsWith('${') ? cwd : resolve(context.cwd, cwd) }),
+  };
+}
+
+function parsePairs(texts: readonly string[], option: string, form: RegExp): Record<string, string> {
+  const pairs: Record<string, string> = Object.create(null);
+  for (const text of texts) {
+    const [, name, value = ''] = form.exec(text) ?? [];
     // the message does not repeat the pair, which may be a secret
-    if (sign <= 0) throw new UsageError('--env needs a name and a value', 'write --env NAME=VALUE');
-    env[pair.slice(0, sign)] = pair.slice(sign + 1);
+    if (name === undefined)
+      throw new UsageError(`${option} needs a name and a value`, `write ${option} NAME=VALUE`);
+    pairs[name] = value;
   }
-  return { ...env };
+  return { ...pairs };
+}
+
+function checkFit({ headers, cwd }: GivenFields, isRemote: boolean): void {
+  if (headers !== undefined && !isRemote)
+    throw new UsageError('--header is for a remote server', 'for a command use --env NAME=VALUE');
+  if (cwd !== undefined && isRemote)
+    throw new UsageError('--cwd is for a server that runs a command', 'leave --cwd out');
+}
+
+/** Names of headers have no case. */
+function withHeaders(
+  published: Readonly<Record<string, string>> = {},
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const names = Object.keys(own).map((name) => name.toLowerCase());
+  const kept = Object.entries(published).filter(([name]) => !names.includes(name.toLowerCase()));
+  return { ...Object.fromEntries(kept), ...own };
+}
+
+function isUsed(entry: Record<string, unknown>, variable: string): boolean {
+  return JSON.stringify(entry).includes(`\${${variable}`);
 }
 
 function commandFields(
@@ -125,26 +186,25 @@ function commandFields(
   // relative paths are meant from this folder, and would be read from that of the file
   const isElsewhere = resolve(context.cwd) !== folder;
   const whole = (arg: string) => (isElsewhere && isRelativePath(arg) ? resolve(context.cwd, arg) : arg);
-  const server = serverAmong(args) ?? command;
+  const server = serverAmong(command, args) ?? command;
   return {
     description: `${command} ${server}`,
     server,
     transport: 'stdio',
-    command: whole(command),
+    // absolute: an allowed './server' would be another program in every project
+    command: isRelativePath(command) ? resolve(context.cwd, command) : command,
     ...(args.length === 0 ? {} : { args: args.map(whole) }),
   };
 }
 
-/** Options of docker with a value, which is not the image. */
-const TAKES_WORD =
-  /^(-[evpuwlh]|--(env|env-file|volume|mount|publish|name|network|user|workdir|label|entrypoint|platform|add-host))$/;
-
 /** The package or program among the words. `list` shows it, so words that may hold a secret are skipped. */
-function serverAmong(args: readonly string[]): string | undefined {
-  const word = args.find((arg, index) => {
-    const before = args[index - 1] ?? '';
-    if (arg.startsWith('-') || arg === 'run' || /^\w+=/.test(arg)) return false;
-    return !TAKES_WORD.test(before) && !(before.startsWith('-') && looksSecret(before));
+function serverAmong(command: string, args: readonly string[]): string | undefined {
+  const runAt = dockerRunAt(command, args);
+  const words = runAt === -1 ? args : args.slice(runAt + 1 + readDockerRun(args.slice(runAt + 1)).imageAt);
+  const word = words.find((arg, index) => {
+    const before = words[index - 1] ?? '';
+    if (arg.startsWith('-') || /^\w+=/.test(arg)) return false;
+    return !(before.startsWith('-') && looksSecret(before));
   });
   return word === undefined ? undefined : stripUrl(word);
 }
@@ -158,19 +218,4 @@ function remoteFields(url: string, transport: string | undefined): Record<string
     transport: transport ?? (isSocket ? 'websocket' : 'http'),
     url,
   };
-}
-
-const HOST = /^--(pid|ipc|uts|userns|net|network)=host$/;
-const POWER = /^--(privileged(=true)?$|(cap-add|device|security-opt)=)/;
-const MOUNT = /^(-v|--volume)=(\/|~|\$HOME|\.)|^--mount=(?=.*\bbind\b)(?=.*\b(source|src)=[/~])/;
-
-/** The words of a `docker run` that give the container access to the host. A folder that the user names does not count. */
-export function dockerHostAccess(args: readonly string[]): string[] {
-  return args.flatMap((arg, index) => {
-    const isPair = !arg.includes('=') && args[index + 1] !== undefined;
-    const pair = isPair ? `${arg}=${args[index + 1]}` : arg;
-    if (/^-v[/~]/.test(arg) || POWER.test(arg)) return [arg];
-    if (![HOST, POWER, MOUNT].some((pattern) => pattern.test(pair))) return [];
-    return [isPair ? `${arg} ${args[index + 1]}` : arg];
-  });
 }

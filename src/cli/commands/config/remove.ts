@@ -1,14 +1,12 @@
 import { type FoundEntry, removeEntry, type TextEdit } from '../../../config/edit/index.js';
-import { ToolherdError } from '../../../shared/errors.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
-import { didYouMean } from '../../../shared/text/near-miss.js';
-import { shellWord } from '../../../shared/text/shell-word.js';
-import { type CommandContext, defineCommand } from '../../core/command.js';
+import { defineCommand } from '../../core/command.js';
 import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
-import { type ConfigFile, chosenFile, globalFile, localFile } from './config-target.js';
+import { chosenFile } from './config-target.js';
 import { editConfigFile } from './edit-config-file.js';
-import { entriesIn, ourEntries, STATE_LABELS, stateOf } from './install-state.js';
+import { findEntry } from './find-entry.js';
+import { ourEntries, STATE_LABELS, stateOf } from './install-state.js';
 
 export const command = defineCommand({
   name: 'remove',
@@ -33,7 +31,7 @@ Comments and order of the file stay as they are.`,
     const dryRun = options['dry-run'];
     let removed: FoundEntry | undefined;
     const cut = (text: string): TextEdit => {
-      removed = findEntry(context, ourEntries(text, target), target, name);
+      removed = findEntry(context, ourEntries(text, target), target, name, 'remove');
       return removeEntry(text, target.key, removed.index);
     };
     const edited = await editConfigFile(context, target, cut, { dryRun, tell: true });
@@ -55,33 +53,3 @@ Comments and order of the file stay as they are.`,
     return EXIT.ok;
   },
 });
-
-class NotInstalledError extends ToolherdError {
-  override readonly type = 'ServerNotFoundError';
-}
-
-/** If two entries have the name, the one written by hand: it is the one in use. */
-function findEntry(
-  context: CommandContext,
-  entries: FoundEntry[],
-  target: ConfigFile,
-  name: string,
-): FoundEntry {
-  const named = entries.filter((entry) => entry.name === name);
-  const entry =
-    entries.find(({ registryName }) => registryName === name) ??
-    named.find(({ registryName }) => registryName === undefined) ??
-    named[0];
-  if (entry !== undefined) return entry;
-  const other = target.scope === 'local' ? globalFile(context) : localFile(context);
-  const isThere =
-    other !== undefined && entriesIn(other).some((one) => one.name === name || one.registryName === name);
-  const near = didYouMean(
-    name,
-    entries.flatMap((one) => [one.name ?? [], one.registryName ?? []].flat()),
-  );
-  const there = `it is in ${other?.file}: toolherd remove ${shellWord(name)}${target.scope === 'local' ? ' -g' : ''}`;
-  throw new NotInstalledError(`${target.file} has no server '${name}'`, {
-    fix: isThere ? there : near === '' ? 'see "toolherd list --all"' : near,
-  });
-}

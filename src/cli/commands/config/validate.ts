@@ -119,11 +119,17 @@ async function check(context: CommandContext, file: string, known: Kind | undefi
   }
 }
 
-async function load(context: CommandContext, file: string, kind: Kind): Promise<Omit<Loaded, 'agent'>> {
+async function load(
+  context: CommandContext,
+  file: string,
+  kind: Kind,
+): Promise<Omit<Loaded, 'agent' | 'hasConfigFile'>> {
   const options: LoadOptions = {
     ...loadOptions(context, undefined),
     agentFile: undefined,
     trustFile: undefined,
+    // each file is reported with its own problems
+    problemsOf: kind === 'config' ? 'all' : 'agent',
   };
   if (kind === 'config') return loadConfig({ ...options, configFile: file, configRequired: true });
   if (kind === 'agent') return onlyOf(file, await loadConfig({ ...options, agentFile: file }));
@@ -153,7 +159,7 @@ function problemsOf(error: unknown, file: string): readonly Problem[] {
   return [fileProblem(file, error.message, error.fix)];
 }
 
-function reportOf(file: string, kind: Kind, loaded: Omit<Loaded, 'agent'>): FileReport {
+function reportOf(file: string, kind: Kind, loaded: Omit<Loaded, 'agent' | 'hasConfigFile'>): FileReport {
   return {
     file,
     kind,

@@ -41,10 +41,18 @@ It starts and changes nothing.`,
     output.json({ ok: errors === 0, errors, warnings, findings });
     for (const finding of findings)
       if (!output.isQuiet || finding.level !== 'ok') output.print(lineOf(finding), paintLevels);
-    output.note(errors + warnings === 0 ? 'no problems found' : `${errors} errors, ${warnings} warnings`);
+    output.note(
+      errors + warnings === 0
+        ? 'no problems found'
+        : `${counted(errors, 'error')}, ${counted(warnings, 'warning')}`,
+    );
     return errors === 0 ? EXIT.ok : EXIT.failed;
   },
 });
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
 
 function lineOf({ about, level, message, why, fix }: Finding): string {
   return [

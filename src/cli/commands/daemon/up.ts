@@ -4,6 +4,7 @@ import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { warnAboutMisconfigured } from '../../core/config-problems.js';
 import { limitByTimeoutOption } from '../../core/timeout.js';
+import { checkDaemonConfig } from '../../daemon/config-file.js';
 import { isDaemonAbsent } from '../../daemon/connect.js';
 import { findDaemon } from '../../daemon/find-daemon.js';
 import { daemonArguments, ensureDaemon, startDaemon } from '../../daemon/start.js';
@@ -58,6 +59,7 @@ Output that is not read is dropped; the log files have all lines.`,
 });
 
 async function alreadyRunning(context: CommandContext, daemon: DaemonStatus): Promise<number> {
+  checkDaemonConfig(context, daemon.config_file);
   const misconfigured = await misconfiguredIn(context);
   context.output.json({ already_running: true, daemon, ...misconfigured });
   context.output.print(`already running (pid ${daemon.pid})`);

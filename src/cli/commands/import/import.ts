@@ -5,10 +5,11 @@ import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { CLIENT_NAMES, clientsMeant, machineOf, SCOPE_OPTION } from '../agents/select-client.js';
+import { allowCommands } from '../config/allow-commands.js';
 import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-target.js';
 import { type Planned, planImport } from './plan.js';
 import { brokenText, plannedJson, planTable, remarksOf } from './plan-table.js';
-import { allowCommands, checkName, writeOne } from './write.js';
+import { checkName, writeOne } from './write.js';
 
 export const command = defineCommand({
   name: 'import',
@@ -18,7 +19,8 @@ The programs keep their own entries; see "toolherd attach".
 Clients: ${CLIENT_NAMES.join(', ')}.
 Variables stay variables.
 A secret is not copied: it becomes \${NAME}. import says which variable to set,
-and where its value is. Until it is set, the server has 'enabled: false'.
+and where its value is. Such a server is disabled: set the variable, then
+"toolherd enable" it.
 import names the fields that toolherd does not have.
 A command other than npx, uvx and docker is added to security.allowed_commands,
 if you answer yes or give --allow-commands.`,
@@ -52,7 +54,7 @@ if you answer yes or give --allow-commands.`,
     for (const one of plan.filter(isNew))
       await (one.command === undefined ? writeOne(context, target, one, true) : checkName(target, one));
     const dryRun = options['dry-run'];
-    if (!output.isJson) show(context, plan, findings);
+    if (!output.isJson) show(context, plan, findings, target);
     if (!dryRun && plan.some(isNew)) {
       await write(context, target, await chosen(context, plan.filter(isNew), options.yes), options);
       const added = plan.filter(({ result }) => result === 'added');
@@ -123,13 +125,19 @@ function planFor(
   return planImport(wanted, { allowedCommands, environment: context.environment, name });
 }
 
-function show({ output }: CommandContext, plan: readonly Planned[], { files }: Findings): void {
+function show(
+  { output }: CommandContext,
+  plan: readonly Planned[],
+  { files }: Findings,
+  target: ConfigFile,
+): void {
   if (plan.length === 0) {
     output.print(files.length === 0 ? 'no config of a client is here' : `no server in ${files.join(', ')}`);
+    if (files.length === 0) output.note('docs/CLIENTS.md lists the files that import looks for');
     return;
   }
   output.print(planTable(plan, output.columns));
-  for (const line of plan.flatMap(remarksOf)) output.note(line);
+  for (const line of plan.flatMap((one) => remarksOf(one, target))) output.note(line);
 }
 
 /** All of them with --yes, else those that the user confirms. */

@@ -1,6 +1,8 @@
 import type { BrokenFile } from '../../../integrations/index.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { table } from '../../ui/table.js';
 import { singleLine } from '../../ui/text.js';
+import type { ConfigFile } from '../config/config-target.js';
 import type { Planned } from './plan.js';
 
 /** One line for each server. */
@@ -16,13 +18,15 @@ export function planTable(plan: readonly Planned[], columns: number | undefined)
 }
 
 /** What the user should know about a server. */
-export function remarksOf(one: Planned): string[] {
+export function remarksOf(one: Planned, target: ConfigFile): string[] {
   const { found, entry, result, why } = one;
-  const lines = why === undefined ? remarksOfNew(one) : [`${result}: ${why}`];
+  const lines = why === undefined ? remarksOfNew(one, target) : [`${result}: ${why}`];
   return lines.map((line) => `  ${found.client.name} ${singleLine(entry.name)}: ${singleLine(line)}`);
 }
 
-function remarksOfNew({ found: { unsupportedFields, remarks, client }, unset, command }: Planned): string[] {
+function remarksOfNew(one: Planned, target: ConfigFile): string[] {
+  const { found, entry, unset, command } = one;
+  const { unsupportedFields, remarks, client } = found;
   const fields = unsupportedFields.length === 1 ? 'field' : 'fields';
   return [
     ...(unsupportedFields.length === 0
@@ -33,10 +37,19 @@ function remarksOfNew({ found: { unsupportedFields, remarks, client }, unset, co
     ...unset.map(({ name, from }) =>
       from === undefined ? `set ${name}` : `set ${name} (its value is in ${from})`,
     ),
-    ...(unset.length === 0
-      ? []
-      : ["written with 'enabled: false'; remove that line when the variables are set"]),
+    ...disabledRemark(one, enableCommand(entry.name, target)),
   ];
+}
+
+function disabledRemark({ found, unset }: Planned, enable: string): string[] {
+  // a server that its client had disabled is not missed
+  if (found.entry.enabled === false) return [`disabled, as in ${found.client.title}; to use it: ${enable}`];
+  return unset.length === 0 ? [] : [`disabled until then; when the variables are set: ${enable}`];
+}
+
+function enableCommand(name: string, { scope, file }: ConfigFile): string {
+  const flag = scope === 'global' ? '-g' : `--agent ${shellWord(file)}`;
+  return `toolherd enable ${shellWord(name)} ${flag}`;
 }
 
 export function brokenText({ client, message, why, fix }: BrokenFile): string {

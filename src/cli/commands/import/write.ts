@@ -1,9 +1,8 @@
-import { allowCommand, type TextEdit } from '../../../config/edit/index.js';
+import type { TextEdit } from '../../../config/edit/index.js';
 import { ConfigError } from '../../../config/parse/problem.js';
 import { ToolherdError } from '../../../shared/errors.js';
-import { writeFileAtomically } from '../../../shared/files/write-user-file.js';
 import type { CommandContext } from '../../core/command.js';
-import { type ConfigFile, globalFile, readText } from '../config/config-target.js';
+import { type ConfigFile, readText } from '../config/config-target.js';
 import { editConfigFile } from '../config/edit-config-file.js';
 import { planInsert } from '../config/plan-insert.js';
 import type { Planned } from './plan.js';
@@ -45,15 +44,6 @@ async function attempt(one: Planned, work: (claim: Claim) => Promise<void>): Pro
     one.result = isThere ? 'skipped' : 'failed';
     one.why = isThere ? 'a server of that name is there already' : reasonOf(error);
   }
-}
-
-/** Adds to security.allowed_commands, which only the global config has. */
-export async function allowCommands(context: CommandContext, commands: readonly string[]): Promise<void> {
-  const target = globalFile(context);
-  const before = readText(target);
-  const after = commands.reduce(allowCommand, before ?? '');
-  const expected = before === undefined ? null : Buffer.from(before);
-  await writeFileAtomically(target.file, after, { expected });
 }
 
 /** One line, without a position in a file that was not written. */

@@ -102,7 +102,7 @@ function stateOf({ detail, state, last_error }: Inspection['status']): string {
     case 'waiting':
       return 'does not run: it failed and waits for the next try';
     case 'quarantined':
-      return 'is quarantined: toolherd does not try it again';
+      return 'is quarantined: toolherd does not try it again by itself';
     case 'stopped':
       return 'is stopped';
     case 'disabled':
@@ -118,11 +118,13 @@ function stateOf({ detail, state, last_error }: Inspection['status']): string {
 
 function nextOf({ status, journal }: Inspection, now: number): string {
   const { detail, state, next_retry_at } = status;
+  const isCallable = journal.findLast(({ chart }) => chart === 'keeper')?.kind === 'callable';
   if (detail === 'waiting' && next_retry_at !== null) {
     const next = `it is tried again in ${elapsed(Date.parse(next_retry_at) - now)}`;
-    const isCallable = journal.findLast(({ chart }) => chart === 'keeper')?.kind === 'callable';
     return isCallable ? `${next}, or by the next call.` : `${next}.`;
   }
+  if (detail === 'quarantined')
+    return isCallable ? 'the next call tries it once.' : 'a call tries it once, after a pause.';
   if (detail === 'running')
     return state === 'connected' ? 'it answers calls.' : 'it is starting; calls wait for it.';
   if (detail === 'idle') return 'it is started by the next call.';

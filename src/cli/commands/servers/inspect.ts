@@ -17,10 +17,10 @@ export const command = defineCommand({
     'toolherd inspect memory --chart svg > memory.svg',
     'toolherd inspect memory --chart mermaid',
   ],
-  exits: { ok: 'ok', notFound: 'no such server' },
+  exits: { ok: 'ok', notRunning: 'no daemon runs', notFound: 'no such server' },
   async run(context) {
     const { args, options, output } = context;
-    const fleet = await context.fleet();
+    const fleet = await context.fleet({ autostart: false });
     const inspection = await fleet.inspect(args.server);
     if (options.chart !== undefined) {
       const chart = await drawServer(options.chart, inspection.snapshot.server);

@@ -46,7 +46,8 @@ function lifecycleCommand(
     exits,
     async run(context) {
       const { args, options, output } = context;
-      const fleet = await context.fleet();
+      // without a daemon no server runs: there is nothing to stop
+      const fleet = await context.fleet({ autostart: name !== 'stop' });
       const selection = options.all ? { all: true as const } : { servers: [...args.servers] };
       const servers = await fleet[name](selection, options.wait);
       output.json({ servers });
@@ -76,7 +77,7 @@ export const commands: readonly Command[] = [
     summary: 'Stops servers. They stay stopped, also when called, until you start them.',
     wait: 'wait until they have ended',
     example: 'github memory',
-    exits: { ok: 'ok', notFound: 'no such server' },
+    exits: { ok: 'ok', notRunning: 'no daemon runs', notFound: 'no such server' },
   }),
   lifecycleCommand('restart', {
     summary: 'Stops and starts servers.',

@@ -1,11 +1,14 @@
+import { loadConfig } from '../../../config/load.js';
 import type { Fleet, LogEntry, LogEvent } from '../../../fleet/fleet.js';
 import { daemonLog, serverLog, serversWithLogs } from '../../../log/log-paths.js';
 import { type LogFilter, newestEntries, readLog } from '../../../log/read-log.js';
+import { ToolherdError } from '../../../shared/errors.js';
 import { isAtLeast, LOG_LEVELS } from '../../../shared/mcp/log-levels.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
+import { loadOptions } from '../../core/load-options.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { follow } from './follow.js';
 
@@ -19,7 +22,13 @@ With -f and --json each entry is one line.`,
   args: { servers: { label: 'SERVER', optional: true, many: true, complete: 'any server' } },
   options: {
     follow: { type: 'boolean', short: 'f', about: 'also print every new line' },
-    lines: { type: 'integer', short: 'n', min: 1, default: 50, about: 'how many entries (default: 50)' },
+    lines: {
+      type: 'integer',
+      short: 'n',
+      min: 1,
+      default: 50,
+      about: 'how many entries of each server (default: 50)',
+    },
     since: { type: 'duration', label: '10m', about: 'only entries that are not older' },
     level: {
       type: 'string',
@@ -38,6 +47,7 @@ With -f and --json each entry is one line.`,
   ],
   exits: {
     ok: 'ok',
+    notFound: 'no such server',
     notRunning: 'with -f: no daemon runs, or it has ended',
     interrupted: 'with -f: interrupted',
   },
@@ -111,11 +121,55 @@ async function readEntries(context: CommandContext, wanted: Wanted): Promise<Log
   const servers = named.length > 0 ? named : wanted.follow ? known : [null];
   const found = (await Promise.all(servers.map((server) => read(context, server)))).flat();
   const silent = named.filter((name) => !found.some(({ server }) => server === name));
-  for (const name of silent)
-    output.note(`nothing was logged about '${name}'. ${didYouMean(name, known)}`.trim());
-  const entries = newestEntries(found, wanted);
+  if (silent.length > 0) {
+    const names = new Set([...known, ...(await serversElsewhere(context))]);
+    for (const name of silent) {
+      if (!names.has(name)) throw unknownServer(name, names);
+      output.note(`nothing was logged about '${name}'`);
+    }
+  }
+  const newest = servers.flatMap((server) =>
+    newestEntries(
+      found.filter((entry) => entry.server === server),
+      wanted,
+    ),
+  );
+  const entries = newestEntries(newest, { ...wanted, most: newest.length });
   if (named.length === 0 && entries.length === 0) output.note('nothing was logged');
   return entries;
+}
+
+/** Servers that may have no log yet: those of the config files, and those that a running daemon has. */
+async function serversElsewhere(context: CommandContext): Promise<string[]> {
+  const configured = await configuredServers(context);
+  try {
+    const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
+    const { servers } = await fleet.status();
+    return [...configured, ...servers.map(({ name }) => name)];
+  } catch {
+    // without a daemon the files are all there is
+    return configured;
+  }
+}
+
+async function configuredServers(context: CommandContext): Promise<string[]> {
+  try {
+    const { servers } = await loadConfig({ ...loadOptions(context), trustFile: undefined });
+    return servers.map(({ name }) => name);
+  } catch {
+    // "toolherd validate" says what is wrong with a file
+    return [];
+  }
+}
+
+class UnknownServerError extends ToolherdError {
+  override readonly type = 'ServerNotFoundError';
+}
+
+function unknownServer(name: string, known: Iterable<string>): UnknownServerError {
+  const near = didYouMean(name, known);
+  const fix = near === '' ? 'see "toolherd list --all" and "toolherd status"' : near;
+  return new UnknownServerError(`no server is called '${name}'`, { fix });
 }
 
 async function read({ paths }: CommandContext, server: string | null): Promise<LogEntry[]> {

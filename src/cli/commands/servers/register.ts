@@ -1,5 +1,6 @@
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
+import { singleLine } from '../../ui/text.js';
 import { readSourceFile, saveEntry } from './source-file.js';
 import { statusTable } from './status-table.js';
 
@@ -30,7 +31,9 @@ Variables come from the daemon's environment.`,
       await fleet.register(source.document, source.folder);
     }
     const { servers } = await fleet.status([String(source.document.name)]);
-    output.json({ servers, saved: options.save });
+    const warnings = options.save ? source.secrets : [];
+    output.json({ servers, saved: options.save, warnings });
+    for (const warning of warnings) output.note(`warning: ${singleLine(warning)}`);
     output.print(statusTable(servers, Date.now(), output.columns, context.environment));
     return EXIT.ok;
   },

@@ -3,19 +3,23 @@ import { dirname, extname, resolve } from 'node:path';
 import { parseConfigFile } from '../../../config/config-file.js';
 import { addEntry, editFile } from '../../../config/edit/index.js';
 import { loadConfig, loadEntry } from '../../../config/load.js';
-import { isMap, type SourceDocument } from '../../../config/parse/document.js';
+import { eachString, isMap, type SourceDocument } from '../../../config/parse/document.js';
 import { parseJson } from '../../../config/parse/parse-json.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
-import { ConfigError, fileProblem } from '../../../config/parse/problem.js';
+import { ConfigError, fileProblem, formatPath } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { isRelativePath } from '../../../config/parse/relative-path.js';
-import { type CommandContext, UsageError } from '../../core/command.js';
+import { hasReferences } from '../../../config/variables/variables.js';
+import type { CommandContext } from '../../core/command.js';
 import { lenientOptions } from '../../core/load-options.js';
+import { secretWarning } from '../../ui/secret-warning.js';
 
 export interface SourceFile {
   /** The folder that its paths are relative to. */
   folder: string;
   document: Record<string, unknown>;
+  /** A warning for each secret that it has in plain text. */
+  secrets: string[];
 }
 
 /** Reads a file with one entry or source document, and checks it here, where its line numbers are known. */
@@ -27,7 +31,14 @@ export async function readSourceFile(context: CommandContext, path: string): Pro
   const { settings } = await loadConfig(lenient);
   // the daemon resolves its variables, with its own environment
   await loadEntry(source, folder, settings, lenient);
-  return { folder, document: JSON.parse(JSON.stringify(source.value)) };
+  // without an environment the redactor knows only values of the file itself: declared secrets, and those with such a name
+  const { redactor } = await loadEntry(source, folder, settings, { ...lenient, environment: {} });
+  const secrets: string[] = [];
+  eachString(source.value, [], (text, path) => {
+    if (hasReferences(text) || redactor.redact(text) === text) return;
+    secrets.push(secretWarning(`${formatPath(path)} is treated as a secret`, String(path.at(-1))));
+  });
+  return { folder, document: JSON.parse(JSON.stringify(source.value)), secrets };
 }
 
 function read(file: string): SourceDocument {
@@ -65,14 +76,16 @@ function movedTo(target: string, { folder, document }: SourceFile): Record<strin
     typeof arg === 'string' && isRelativePath(arg) ? absolute(arg) : arg;
   return Object.fromEntries(
     Object.entries(document).map(([name, value]) => {
-      if (/^env_?file$/i.test(name)) throw envFileError(name, target);
+      if (/^env_?file$/i.test(name) && typeof value === 'string') return [name, envFileFrom(folder, value)];
       if (PATHS.includes(name)) return [name, absolute(value)];
       return [name, LISTS.includes(name) && Array.isArray(value) ? value.map(absoluteIfPath) : value];
     }),
   );
 }
 
-function envFileError(name: string, target: string): UsageError {
-  const fix = `put the file and its ${name} into ${target}, or leave out --save`;
-  return new UsageError(`'${name}' may not lie outside of the folder of the config`, fix);
+/** `${workspaceFolder}` is another folder in the config; `${userHome}` is the same. */
+function envFileFrom(folder: string, path: string): string {
+  return path.startsWith('${userHome}')
+    ? path
+    : resolve(folder, path.replaceAll('${workspaceFolder}', folder));
 }

@@ -22,7 +22,7 @@ export function statusTable(
   columns?: number,
   environment: Environment = {},
 ): string {
-  if (servers.length === 0) return 'no servers are configured';
+  if (servers.length === 0) return 'no servers are configured; add one with: toolherd add';
   const hasOthers = servers.some(({ other_view }) => other_view === true);
   const header = hasOthers ? [...HEADER, 'AGENT'] : HEADER;
   const rows = servers.map((server) => [

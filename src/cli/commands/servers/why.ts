@@ -7,10 +7,10 @@ export const command = defineCommand({
   summary: 'Tells what happened to a server, what happens next and what you can do.',
   args: { server: { complete: 'any server' } },
   examples: ['toolherd why github', ['toolherd why github -v', 'every step of its statecharts']],
-  exits: { ok: 'ok', notFound: 'no such server' },
+  exits: { ok: 'ok', notRunning: 'no daemon runs', notFound: 'no such server' },
   async run(context) {
     const { args, globals, output } = context;
-    const fleet = await context.fleet();
+    const fleet = await context.fleet({ autostart: false });
     const inspection = await fleet.inspect(args.server);
     const { status, snapshot, journal } = inspection;
     output.json({ server: args.server, status, snapshot, journal });

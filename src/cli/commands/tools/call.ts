@@ -17,6 +17,9 @@ export const command = defineCommand({
   details: `k=v is text, or a number or true/false if the tool's schema says so.
 k:=JSON is JSON.
 toolherd checks the arguments against that schema before it sends the call.
+With --help behind SERVER.TOOL it shows the arguments of the tool.
+To a pipe or a file the text is written byte for byte; a terminal gets it
+without control characters, and with a newline at its end.
 Images, sound and other binary content are saved to files; stderr says where.`,
   args: {
     target: { label: 'SERVER.TOOL', noun: 'tool', complete: 'tool' },
@@ -30,6 +33,7 @@ Images, sound and other binary content are saved to files; stderr says where.`,
   examples: [
     'toolherd call everything.echo message=hi',
     'toolherd call everything.get-sum a=2 b=3',
+    ['toolherd call everything.get-sum --help', 'what the tool takes'],
     `toolherd call memory.create_entities --args '{"entities": []}'`,
     'toolherd call memory.create_entities --args - < request.json',
     'toolherd call everything.echo message=hi --raw',
@@ -45,14 +49,18 @@ Images, sound and other binary content are saved to files; stderr says where.`,
     badConfig: 'the entry of the server cannot be resolved',
   },
   ownTimeout: true,
+  async explain(context) {
+    const fleet = await context.fleet();
+    const found = await limitByTimeoutOption(context, findTool(context, fleet, context.args));
+    // throws if there is no such server
+    if (found.entry === undefined) await fleet.tools(found.server);
+    return loadBundle<typeof import('./tool-help.js')>('tool-help').printToolHelp(context, found);
+  },
   async run(context) {
     const { args, options, globals, output } = context;
     const whole = options.args === '-' ? readInput(context, '-') : options.args;
     const fleet = await context.fleet();
-    const { server, tool, schema } = await limitByTimeoutOption(
-      context,
-      findTool(context, fleet, args.target),
-    );
+    const { server, tool, schema } = await limitByTimeoutOption(context, findTool(context, fleet, args));
     const given = parseArguments(args.words, whole, schema);
     for (const oddity of checkArguments(tool, schema, given)) output.note(`warning: ${oddity}`);
     const params = { server, tool, arguments: given, timeout_ms: globals.timeout };
@@ -64,14 +72,25 @@ Images, sound and other binary content are saved to files; stderr says where.`,
   },
 });
 
-interface Found {
+export interface FoundTool {
   server: string;
   tool: string;
   schema: unknown;
+  /** Undefined: no known list has the tool. */
+  entry: ToolEntry | undefined;
+}
+
+interface CallArguments {
+  target: string;
+  words: readonly string[];
 }
 
 /** A name with one dot can be read in one way only: then no request for the names of all servers is needed. */
-async function findTool(context: CommandContext, fleet: Fleet, target: string): Promise<Found> {
+async function findTool(
+  context: CommandContext,
+  fleet: Fleet,
+  { target, words }: CallArguments,
+): Promise<FoundTool> {
   const toolsOf = async (name: string) =>
     (await showStartProgress(context, fleet, name, fleet.tools(name))).tools;
   const [server = '', name = '', ...more] = target.split('.');
@@ -82,15 +101,15 @@ async function findTool(context: CommandContext, fleet: Fleet, target: string): 
       if ((error as { type?: string }).type !== 'ServerNotFoundError') throw error;
     }
   }
-  const found = await findTarget(fleet, target, 'tool');
+  const found = await findTarget(fleet, target, { kind: 'tool', words });
   return schemaOf(found.isKnown ? await toolsOf(found.server) : [], found.server, found.name);
 }
 
 /** A tool with a bad definition can be called, with any arguments. */
-function schemaOf(known: readonly ToolEntry[], server: string, tool: string): Found {
-  const found = known.find(({ name }) => name === tool) ?? known.find((entry) => entry.exposed_name === tool);
-  const schema = found?.problem === undefined ? found?.input_schema : undefined;
-  return { server, tool: found?.name ?? tool, schema };
+function schemaOf(known: readonly ToolEntry[], server: string, tool: string): FoundTool {
+  const entry = known.find(({ name }) => name === tool) ?? known.find((one) => one.exposed_name === tool);
+  const schema = entry?.problem === undefined ? entry?.input_schema : undefined;
+  return { server, tool: entry?.name ?? tool, schema, entry };
 }
 
 interface ShowOptions {
@@ -105,7 +124,7 @@ function show(context: CommandContext, result: ToolResult, { raw, out }: ShowOpt
   if (raw && !output.isJson) output.printRaw(`${JSON.stringify(result, null, 2)}\n`);
   else if (result.error === null || result.error.type === 'MCPToolError') {
     const texts = result.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
-    if (texts.length > 0) output.printRaw(`${texts.join('\n')}\n`);
+    if (texts.length > 0) output.printRaw(texts.join('\n'));
   }
   const isWanted = out !== undefined || !(output.isJson || output.isQuiet || raw);
   const isSaved = !isWanted || save(context, result, out);

@@ -1,5 +1,6 @@
 import { isObject } from '../../../shared/json.js';
 import { didYouMean, nearMiss } from '../../../shared/text/near-miss.js';
+import { shellWord } from '../../../shared/text/shell-word.js';
 import { UsageError } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
 import { choicesOf, isOfType, propertiesOf, typesOf } from './schema-types.js';
@@ -82,11 +83,13 @@ function show(value: unknown): string {
   return text.length > 40 ? `${text.slice(0, 39)}…` : text;
 }
 
-/** `a=NUMBER b=NUMBER [loud=true|false]` */
+/** `a=NUMBER b=NUMBER [loud=true|false]`; a value is written as a shell takes it. */
 export function describeArguments(schema: unknown): string {
   const required = isObject(schema) && Array.isArray(schema.required) ? schema.required : [];
   const each = Object.entries(propertiesOf(schema)).map(([name, property]) => {
-    const choices = choicesOf(property)?.map(String).join('|');
+    const choices = choicesOf(property)
+      ?.map((choice) => shellWord(String(choice)))
+      .join('|');
     const types = typesOf(property)?.filter((type) => type !== 'null') ?? ['string'];
     const isJson = types.some((type) => type === 'array' || type === 'object');
     const what = choices ?? (isJson ? 'JSON' : types.map((type) => PLACES[type]).join('|'));

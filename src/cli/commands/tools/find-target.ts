@@ -1,4 +1,6 @@
 import type { Fleet } from '../../../fleet/fleet.js';
+import { publicNamePrefix, SEPARATORS } from '../../../shared/mcp/separators.js';
+import { nearMiss } from '../../../shared/text/near-miss.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { UsageError } from '../../core/command.js';
 
@@ -9,25 +11,64 @@ export interface Target {
   isKnown: boolean;
 }
 
-/** Splits SERVER.NAME: the longest server name in this view wins. The public name (`server__name`) works as well. */
-export async function findTarget(fleet: Fleet, target: string, kind: 'tool' | 'prompt'): Promise<Target> {
+interface Sought {
+  kind: 'tool' | 'prompt';
+  /** The arguments behind the target. */
+  words: readonly string[];
+}
+
+/** Splits SERVER.NAME: the longest server name in this view wins. Public names (`server__name`) work as well. */
+export async function findTarget(fleet: Fleet, target: string, sought: Sought): Promise<Target> {
   const { servers } = await fleet.status();
   const own = servers.filter(({ other_view }) => other_view !== true);
   const names = own.map(({ name }) => name).sort((a, b) => b.length - a.length);
-  const server = names.find((name) => target.startsWith(`${name}.`));
+  const server = names.find((name) => target.startsWith(`${name}.`) && target.length > name.length + 1);
   if (server !== undefined) return { server, name: target.slice(server.length + 1), isKnown: true };
-  const owner = names.find((name) => target.startsWith(`${name.replaceAll(/[^A-Za-z0-9_.-]/g, '-')}__`));
+  const owner = ownerOf(target, names);
   if (owner !== undefined) return { server: owner, name: target, isKnown: true };
-  const dot = target.indexOf('.');
-  if (names.includes(target)) {
-    throw new UsageError(
-      `'${target}' is a server`,
-      `name one of its ${kind}s: see "toolherd ${kind}s ${shellWord(target)}"`,
-    );
+  if (names.includes(target)) throw await serverAlone(fleet, target, sought);
+  const [first, ...rest] = target.split('.');
+  const name = rest.join('.');
+  if (first === undefined || first === '' || name === '') throw await nameAlone(fleet, target, sought);
+  return { server: first, name, isKnown: false };
+}
+
+/** `call everything get-sum`: the next word may be the tool. */
+async function serverAlone(fleet: Fleet, server: string, { kind, words }: Sought): Promise<UsageError> {
+  const [next = ''] = words;
+  const entries = next === '' || next.includes('=') ? [] : await entriesOf(fleet, kind, server);
+  const meant = entries.some(({ name }) => name === next)
+    ? `did you mean '${server}.${next}'?`
+    : `name one of its ${kind}s: see "toolherd ${kind}s ${shellWord(server)}"`;
+  return new UsageError(`'${server}' is a server`, meant);
+}
+
+/** `call get-sum`: a server may have a tool of that name. */
+async function nameAlone(fleet: Fleet, target: string, { kind }: Sought): Promise<UsageError> {
+  const bare = target.replaceAll(/^\.|\.$/g, '');
+  const entries = bare === '' ? [] : await entriesOf(fleet, kind);
+  const meant = nearMiss(bare, new Set(entries.map(({ name }) => name)));
+  const owners = entries.filter(({ name }) => name === meant).map(({ server }) => `'${server}.${meant}'`);
+  const fix =
+    owners.length > 0
+      ? `did you mean ${owners.join(' or ')}?`
+      : `write SERVER.${kind.toUpperCase()}; see "toolherd ${kind}s"`;
+  return new UsageError(`'${target}' names no ${kind}`, fix);
+}
+
+async function entriesOf(
+  fleet: Fleet,
+  kind: Sought['kind'],
+  server?: string,
+): Promise<readonly { server: string; name: string }[]> {
+  return kind === 'tool' ? (await fleet.tools(server)).tools : (await fleet.prompts(server)).prompts;
+}
+
+/** The server whose public names begin like this, in any form; `__` counts most. */
+function ownerOf(target: string, names: readonly string[]): string | undefined {
+  for (const form of ['dotted', ...SEPARATORS] as const) {
+    const owner = names.find((name) => target.startsWith(publicNamePrefix(name, form)));
+    if (owner !== undefined) return owner;
   }
-  if (dot === -1) {
-    const fix = `write SERVER.${kind.toUpperCase()}; see "toolherd ${kind}s"`;
-    throw new UsageError(`'${target}' names no ${kind}`, fix);
-  }
-  return { server: target.slice(0, dot), name: target.slice(dot + 1), isKnown: false };
+  return undefined;
 }

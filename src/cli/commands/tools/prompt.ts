@@ -31,7 +31,7 @@ export const command = defineCommand({
     const { args, globals } = context;
     const given = args.words.length === 0 ? undefined : parseArguments(args.words, undefined, undefined);
     const fleet = await context.fleet();
-    const { server, name } = await findTarget(fleet, args.target, 'prompt');
+    const { server, name } = await findTarget(fleet, args.target, { kind: 'prompt', words: args.words });
     show(context, await fleet.prompt({ server, name, arguments: given, timeout_ms: globals.timeout }));
     return EXIT.ok;
   },

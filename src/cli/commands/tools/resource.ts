@@ -8,7 +8,7 @@ export const command = defineCommand({
   details: `Text is printed as it is.
 Binary content is written to a pipe or a file byte for byte; a terminal shows
 only its size and type.`,
-  args: { server: { complete: 'server' }, uri: { noun: 'URI' } },
+  args: { server: { complete: 'server' }, uri: { noun: 'URI', complete: 'resource' } },
   examples: [
     'toolherd resource shop file:///readme.md',
     'toolherd resource shop file:///logo.png > logo.png',

@@ -1,8 +1,9 @@
-import { loadConfig } from '../../../config/load.js';
-import { recordOf, TrustRequiredError, TrustStore, wouldRun } from '../../../config/trust/trust.js';
+import { planAgentFile } from '../../../config/load.js';
+import { configError, type Problem } from '../../../config/parse/problem.js';
+import { AgentFileNotAllowedError, recordOf, TrustStore, wouldRunAll } from '../../../config/trust/trust.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { lenientOptions, namedAgentFile } from '../../core/load-options.js';
+import { loadOptions, namedAgentFile } from '../../core/load-options.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { describeWouldRun, wouldRunJson } from '../../ui/would-run.js';
 
@@ -20,16 +21,19 @@ to allow it again.`,
   async run(context) {
     const { args, options, output } = context;
     const file = namedAgentFile(context, args.file);
-    // its variables need not be set yet: this is about what would run, not whether it can
-    const { agent } = await loadConfig(lenientOptions(context, file, { trust: 'ignored' }));
-    if (agent === undefined) throw new Error(`${file} was not loaded`);
-    const list = agent.planned.filter(({ entry }) => entry.fields.enabled !== false).map(wouldRun);
+    const agent = planAgentFile(loadOptions(context, file));
+    if (agent === undefined) throw new Error(`${file} was not read`);
+    const problems: Problem[] = [];
+    // of an envFile only the names are used: they are shown, and the record has them
+    const record = await recordOf(agent.text, agent.planned, (problem) => void problems.push(problem));
+    if (problems.length > 0) throw configError(problems);
+    const list = wouldRunAll(agent.planned, record.envNames);
     const canDecide = options.yes || (!output.isJson && context.isInteractive());
-    if (!canDecide) throw new TrustRequiredError(file, 'never', list);
+    if (!canDecide) throw new AgentFileNotAllowedError(file, 'never', list);
     output.note(describeWouldRun(file, list));
     const isAllowed = options.yes || (await context.confirm('Allow this?'));
     if (isAllowed) {
-      await new TrustStore(context.paths.trustFile).allow(file, await recordOf(agent.text, agent.planned));
+      await new TrustStore(context.paths.trustFile).allow(file, record);
       await notifyConfigChange(context);
     }
     output.print(isAllowed ? `allowed: ${file}` : `not allowed: ${file}`);

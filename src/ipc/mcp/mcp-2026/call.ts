@@ -35,13 +35,16 @@ function begin(
   { method, session, envelope, params: given }: Mcp2026Request,
   params: Record<string, unknown>,
 ) {
-  const { suspended, fleet, caller, server } = session;
+  const { suspended, fleet, caller, separator, server } = session;
   const begun = new SuspendableCall({
     ...{ method, params, suspended, capabilities: envelope.capabilities },
     wantsProgress: given.progressToken() !== undefined,
     elsewhere: () => session.attended,
     begin: (context) =>
-      fleet.request({ server, method: method as RequestParams['method'], params }, { caller, ...context }),
+      fleet.request(
+        { server, method: method as RequestParams['method'], params },
+        { caller, separator, ...context },
+      ),
   });
   return session.keep(begun);
 }

@@ -107,7 +107,7 @@ export class Mcp2025Driver implements ProtocolDriver {
    */
   async #settleRoots(): Promise<void> {
     const { clock, requests } = this.#options;
-    if (requests.roots.length === 0) return;
+    if (requests.roots === 'agent' || requests.roots.length === 0) return;
     await this.ping(ROOTS_PING_MS).catch(() => undefined);
     if (!this.#requests.hasAskedForRoots) return;
     await sleep(clock, ROOTS_MOMENT_MS);

@@ -1,4 +1,3 @@
-import type { Root } from '../../../config/fields/spec.js';
 import { type MCPError, MCPProtocolError, MCPTimeoutError } from '../../../shared/call-errors.js';
 import type { Clock } from '../../../shared/clock.js';
 import { isObject, type JsonObject } from '../../../shared/json.js';
@@ -15,14 +14,14 @@ import { seconds } from '../../../shared/text/seconds.js';
 import type { Envelope } from '../../calls/session.js';
 import type { Opened, Unwatch } from '../../link.js';
 import { CONFIG_KEY, gone, type ProtocolDriver, type ProtocolDriverPorts } from '../protocol-driver.js';
-import { clientCapabilities, type Permissions } from '../server-requests.js';
+import { clientCapabilities, type Permissions, type RootSource } from '../server-requests.js';
 import { DriverRequests } from './driver-requests.js';
 import { CANCELLED } from './listen-request.js';
 import { ListenRequests } from './listen-requests.js';
 
 export interface Mcp2026Ports extends ProtocolDriverPorts {
   clock: Clock;
-  roots: readonly Root[];
+  roots: RootSource;
   permissions: Permissions;
   logLevel: string | undefined;
   /** Adds this to the `_meta` of every call from now on. */

@@ -10,7 +10,7 @@ import type { LinkEvents, LinkLog } from '../../link.js';
 import { Mcp2025Driver } from '../mcp-2025/driver.js';
 import { Mcp2026Driver } from '../mcp-2026/driver.js';
 import { InputRequired } from '../mcp-2026/input-required.js';
-import { ALL_PERMITTED, type Permissions } from '../server-requests.js';
+import { ALL_PERMITTED, type Permissions, rootSource } from '../server-requests.js';
 import type { EraMemory } from './era-cache.js';
 import { Negotiation } from './negotiation.js';
 
@@ -48,7 +48,8 @@ export interface ProtocolStack {
 
 /** Nothing is written before `driver.open`. */
 export function createProtocolStack({ spec, deps, wire, other, notification }: ProtocolPorts): ProtocolStack {
-  const { name, roots, config, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = spec;
+  const { name, config, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = spec;
+  const roots = rootSource(spec);
   const { clock, clientInfo, incarnation, permissions = ALL_PERMITTED, logLevel, era: memory } = deps;
   const session: Session = new Session({
     ...{ name, incarnation, clock, wire, timeoutMs, maxTimeoutMs, maxInFlight, other },

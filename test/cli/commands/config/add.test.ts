@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { config, fixturePath, server } from '../../../faults/config.js';
@@ -112,6 +112,7 @@ describe('toolherd add', () => {
         },
       ],
       allowed: true,
+      allowed_command: null,
       warnings: [],
     });
     expect(() => read(configFile)).toThrow('ENOENT');
@@ -332,7 +333,7 @@ describe('a running daemon', () => {
     const run = (...args: string[]) => toolherd(args, { cwd: folder, env: { ...herd.home.environment } });
     const added = await run('add', 'late', '-g', '--', process.execPath, fixturePath('good.mjs'));
     expect(added).toMatchObject({ status: 0, stdout: `added: late to ${configFile}\n` });
-    expect(await run('call', 'late.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
+    expect(await run('call', 'late.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi' });
     expect((await run('remove', 'late', '-g')).status).toBe(0);
     await until(async () => (await herd.fleet.status()).servers.every(({ name }) => name !== 'late'));
     expect(readFileSync(configFile, 'utf8')).toBe(config([server('good', 'good.mjs')]));
@@ -346,10 +347,97 @@ describe('a running daemon', () => {
     for (const name of ['first', 'second']) {
       const added = await run('add', name, '--', process.execPath, fixturePath('good.mjs'));
       expect(added).toMatchObject({ status: 0, stdout: `added: ${name} to ${join(cwd, 'agent.yaml')}\n` });
-      expect(await run('call', `${name}.echo`, 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
+      expect(await run('call', `${name}.echo`, 'value=hi')).toMatchObject({ status: 0, stdout: 'hi' });
     }
     expect((await run('remove', 'first')).status).toBe(0);
     expect((await run('call', 'first.echo', 'value=hi')).status).toBe(4);
-    expect(await run('call', 'second.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
+    expect(await run('call', 'second.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi' });
+  });
+});
+
+describe('toolherd add with a command that is not allowed', () => {
+  it('names --allow-command and no file that does not exist; nothing is written', async () => {
+    const { run, agentFile, configFile } = await prepareRegistry();
+    const { status, stderr } = await run('add', 'mine', '--', 'node', 'server.js');
+    expect(status).toBe(78);
+    expect(stderr).toContain(
+      "error: MCPConfigError: Invalid command 'node'. Supported commands: npx, uvx, docker\n",
+    );
+    expect(stderr).toContain('say --allow-command before --');
+    expect(stderr).not.toContain('agent.yaml');
+    expect(existsSync(agentFile) || existsSync(configFile)).toBe(false);
+    expect((await run('add', 'mine', '--url', 'http://example.com')).stderr).toContain(
+      `at ${agentFile} (not written):`,
+    );
+  });
+
+  it.each([[[]], [['-g']]])('--allow-command adds it to security.allowed_commands: %j', async (flags) => {
+    const { run, agentFile, configFile, read, write } = await prepareRegistry();
+    write(configFile, 'version: "1.0" # mine\n');
+    const add = ['add', 'mine', ...flags, '--allow-command', '--cwd', 'sub'];
+    const dry = await run(...add, '--dry-run', '--', 'node', './server.js');
+    expect(dry).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining(`would be allowed: node (security.allowed_commands in ${configFile})`),
+    });
+    expect(read(configFile)).toBe('version: "1.0" # mine\n');
+    const added = await run(...add, '--json', '--', 'node', './server.js');
+    expect(JSON.parse(added.stdout)).toMatchObject({ ok: true, allowed: true, allowed_command: 'node' });
+    expect(read(configFile)).toContain('# mine\nsecurity:\n  allowed_commands: [node]\n');
+    expect(read(flags.length === 0 ? agentFile : configFile)).toContain(
+      `    cwd: ${join(agentFile, '../sub')}\n`,
+    );
+    expect((await run(...add, '--', 'deno', 'x')).status).toBe(1);
+    expect(read(configFile)).not.toContain('deno');
+  });
+
+  it('a command by a relative path is written and allowed with its whole path', async () => {
+    const { run, agentFile, configFile, cwd, read } = await prepareRegistry();
+    expect((await run('add', 'mine', '--allow-command', '--', './server.sh')).status).toBe(0);
+    expect(read(agentFile)).toContain(`command: ${join(cwd, 'server.sh')}\n`);
+    expect(read(configFile)).toContain(`[${join(cwd, 'server.sh')}]`);
+  });
+
+  it.each([[['npx', '-y', 'pkg']], [['npx', 'pkg']]])(
+    'words of a command without -- get a hint at it: %j',
+    async (words) => {
+      const { run } = await prepareRegistry();
+      expect(await run('add', 'memory', ...words)).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining('put the command behind --: toolherd add NAME -- COMMAND ARG…'),
+      });
+    },
+  );
+});
+
+describe('toolherd add --header', () => {
+  it('writes headers of a remote server, and warns of a literal that looks like a secret without showing it', async () => {
+    const { run, agentFile, read } = await prepareRegistry();
+    const headers = ['--header', 'Authorization: Bearer ${KEY}', '--header', 'X-Env=a=b'];
+    const clean = await run('add', 'docs', '--url', 'https://example.com/mcp', ...headers);
+    expect(clean.status).toBe(0);
+    expect(clean.stderr).not.toContain('warning');
+    expect(read(agentFile)).toContain('headers:\n      Authorization: Bearer ${KEY}\n      X-Env: a=b\n');
+    const plain = await run(
+      'add',
+      'other',
+      '--url',
+      'https://example.com/mcp',
+      '--header',
+      'X-Api-Key=canary-4711',
+    );
+    expect(plain.stderr).toContain('warning: headers.X-Api-Key looks like a secret');
+    expect(plain.stderr).toContain('write ${OTHER_X_API_KEY} there');
+    expect(plain.stderr).not.toContain('canary');
+  });
+
+  it('is refused for a command, as --cwd is for a url', async () => {
+    const { run } = await prepareRegistry();
+    expect(await run('add', 'x', '--header', 'a=b', '--', 'npx', 'x')).toMatchObject({ status: 2 });
+    expect(await run('add', 'x', '--url', 'https://x.example', '--cwd', '.')).toMatchObject({ status: 2 });
+    expect(await run('add', 'x', '--url', 'https://x.example', '--header', 'secret')).toMatchObject({
+      status: 2,
+      stderr: expect.not.stringContaining('secret'),
+    });
   });
 });

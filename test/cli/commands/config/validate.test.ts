@@ -78,6 +78,20 @@ describe('toolherd validate', () => {
     expect(status).toBe(0);
   });
 
+  it('the problems of the global config are shown once, and counted to it alone', async () => {
+    const cwd = makeFolder({
+      'agent.yaml': BAD.replace(/ {4}requestTimeout.*\n/, ''),
+      'home/config.yaml':
+        'version: "1.0"\nsecurity: {allowed_commands: [npxx]}\nmcp_servers:\n  - {name: a, server: s, command: nope}\n',
+    });
+    const { status, stdout, stderr } = await toolherd(['validate'], { cwd });
+    expect(stdout).toBe(
+      `${join(cwd, 'home/config.yaml')}: 1 problem\n${join(cwd, 'agent.yaml')}: ok\n  files  stdio\n`,
+    );
+    expect(stderr.match(/Invalid command 'nope'/g)).toHaveLength(1);
+    expect(status).toBe(78);
+  });
+
   it('waits two seconds at most for a daemon that accepts connections and never answers', async () => {
     const cwd = makeFolder({ 'agent.yaml': GOOD });
     const { path, connections } = await silentSocket();

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { checkNode, NODE_NEEDED } from '../../../../src/cli/commands/daemon/doctor/programs.js';
+import { checkNode } from '../../../../src/cli/commands/daemon/doctor/programs.js';
+import { NODE_NEEDED } from '../../../../src/shared/version.js';
 import { config, server } from '../../../faults/config.js';
 import { toolherd } from '../../../support/command.js';
 import { makeFolder } from '../../../support/folder.js';
@@ -176,7 +177,7 @@ describe('toolherd doctor', () => {
     const { engines } = JSON.parse(
       readFileSync(join(import.meta.dirname, '..', '..', '..', '..', 'package.json'), 'utf8'),
     );
-    expect(engines.node).toBe(`>=${NODE_NEEDED.join('.')}`);
+    expect(engines.node).toBe(`>=${NODE_NEEDED}`);
     const levels = ['v20.18.9', 'v20.19.0', 'v18.20.0', 'v22.0.0'].map((version) => checkNode(version).level);
     expect(levels).toEqual(['error', 'ok', 'error', 'ok']);
   });

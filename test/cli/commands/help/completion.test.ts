@@ -61,6 +61,20 @@ describe('completion in bash', () => {
     expect((await herd.status('cold')).incarnation).toBe(0);
   });
 
+  it('knows the values that a schema allows, the URIs of resources, and the clients', async () => {
+    const herd = await startHerd(config([server('typed', 'typed.mjs'), server('offers', 'offers.mjs')]));
+    await herd.fleet.tools('typed');
+    await herd.fleet.resources('offers');
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    expect(pressTab('toolherd call typed.order size=', options)).toEqual(['size=small', 'size=large']);
+    // as bash itself parts words
+    expect(pressTab('toolherd call typed.order size = l', options)).toEqual(['large']);
+    expect(pressTab('toolherd resource offers ', options)).toEqual(['note://hello', 'image://dot']);
+    expect(pressTab('toolherd resource typed ', options)).toEqual([]);
+    for (const line of ['attach', 'detach', 'import --from'])
+      expect(pressTab(`toolherd ${line} vs`, options)).toEqual(['vscode']);
+  });
+
   it('X2: does not offer a name with special characters of a shell', async () => {
     const herd = await startHerd(HERD);
     await herd.fleet.tools('bad');

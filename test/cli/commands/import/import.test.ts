@@ -28,6 +28,7 @@ const CURSOR = json({
       args: ['-y', '@x/github'],
       env: { GITHUB_TOKEN: 'ghp_thesecretvalue', HOST: '${env:GH_HOST}' },
       envFile: '.env',
+      color: 'red',
     },
     docs: { url: 'https://docs.example/mcp' },
   },
@@ -45,10 +46,10 @@ cursor  docs    http       new      https://docs.example/mcp
 codex   github  stdio      skipped  npx -y @y/github
 `;
 const REMARKS = `warning: Gemini CLI: $/.gemini/settings.json cannot be read: it is not valid JSON; correct it at $/.gemini/settings.json:1:16
-  cursor github: toolherd has no equivalent for the field envFile of Cursor
+  cursor github: toolherd has no equivalent for the field color of Cursor
   cursor github: set GITHUB_TOKEN (its value is in $/.cursor/mcp.json, mcpServers.github, env.GITHUB_TOKEN)
   cursor github: set GH_HOST
-  cursor github: written with 'enabled: false'; remove that line when the variables are set
+  cursor github: disabled until then; when the variables are set: toolherd enable github -g
   codex github: skipped: the name is that of a server of cursor; take it with: toolherd import github --from codex --name OTHER
 `;
 
@@ -60,7 +61,7 @@ describe('toolherd import', () => {
   });
 
   it('writes the servers with variables, without secrets; a server that lacks a variable is disabled', async () => {
-    const { run, written } = begin(FILES);
+    const { home, run, written } = begin(FILES);
     expect(await run('--yes')).toEqual({
       status: 1,
       stdout: `${TABLE}imported: 2 servers to $/home/config.yaml\n`,
@@ -78,6 +79,7 @@ mcp_servers:
     env:
       GITHUB_TOKEN: \${GITHUB_TOKEN}
       HOST: \${GH_HOST}
+    envFile: ${join(home, '.env')}
     enabled: false
   - name: docs
     description: imported from Cursor
@@ -87,10 +89,22 @@ mcp_servers:
 `);
   });
 
+  it('a server that its client had disabled gets no advice to enable it when variables are set', async () => {
+    const server = { type: 'local', command: ['npx', 'x', '--api-key', 'abc-4711'], enabled: false };
+    const mcp = { off: { ...server, environment: { API_KEY: 'abcdef-123' } } };
+    const { run } = begin({ '.config/opencode/opencode.json': json({ mcp }) });
+    expect((await run('--dry-run')).stderr).toBe(
+      `  opencode off: set OFF_API_KEY (its value is in $/.config/opencode/opencode.json, mcp.off, command[3])
+  opencode off: set API_KEY (its value is in $/.config/opencode/opencode.json, mcp.off, environment.API_KEY)
+  opencode off: disabled, as in opencode; to use it: toolherd enable off -g
+`,
+    );
+  });
+
   it('a variable that is set needs no instructions', async () => {
     const { run, written } = begin({ '.cursor/mcp.json': CURSOR }, { GITHUB_TOKEN: 'x', GH_HOST: 'y' });
     const { stderr } = await run('--yes');
-    expect(stderr).toBe('  cursor github: toolherd has no equivalent for the field envFile of Cursor\n');
+    expect(stderr).toBe('  cursor github: toolherd has no equivalent for the field color of Cursor\n');
     expect(written()).not.toContain('enabled');
   });
 
@@ -117,12 +131,13 @@ mcp_servers:
             command: 'npx',
             args: ['-y', '@x/github'],
             env: { GITHUB_TOKEN: '${GITHUB_TOKEN}', HOST: '${GH_HOST}' },
+            envFile: '$/.env',
             enabled: false,
           },
           result: 'added',
           why: null,
           needs_command: null,
-          without_home: ['envFile'],
+          without_home: ['color'],
           remarks: [],
           set: [
             {

@@ -47,8 +47,8 @@ describe('the text of why', () => {
     ['idle', 's is idle, since 1m0s.', 'it is started by the next call.', 'nothing is needed.'],
     [
       'quarantined',
-      's is quarantined: toolherd does not try it again, since 1m0s.',
-      'nothing, until you act.',
+      's is quarantined: toolherd does not try it again by itself, since 1m0s.',
+      'a call tries it once, after a pause.',
       '"toolherd reset s".',
     ],
     ['stopped', 's is stopped, since 1m0s.', 'nothing, until it is started.', '"toolherd start s".'],

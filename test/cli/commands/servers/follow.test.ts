@@ -95,6 +95,37 @@ describe('toolherd logs', () => {
     expect(await logs.status).toBe(130);
   });
 
+  it('logs -n counts the entries of each server', async () => {
+    const herd = await startHerd(config([server('logs', 'logs.mjs'), server('other', 'logs.mjs')]));
+    for (const name of ['logs', 'other'])
+      for (const data of ['a', 'b', 'c']) await herd.say(name, 'log', { level: 'info', data });
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const { stdout } = await toolherd(['logs', '-n', '2', 'logs', 'other', '--json'], options);
+    const entries = JSON.parse(stdout).entries as { server: string; text: string }[];
+    expect(entries.map(({ server: of, text }) => `${of} ${text}`)).toEqual([
+      'logs b',
+      'logs c',
+      'other b',
+      'other c',
+    ]);
+  });
+
+  it('a server that never ran has no logs; an unknown one is exit 4, also without a daemon', async () => {
+    const home = makeHome(HERD);
+    const options = { cwd: home.folder, env: home.environment };
+    expect(await toolherd(['logs', 'good'], options)).toEqual({
+      status: 0,
+      stdout: '',
+      stderr: "nothing was logged about 'good'\n",
+    });
+    expect(await toolherd(['logs', 'goood'], options)).toMatchObject({
+      status: 4,
+      stderr: expect.stringContaining("did you mean 'good'?"),
+    });
+    for (const command of ['stop', 'why', 'inspect'])
+      expect(await toolherd([command, 'good'], options)).toMatchObject({ status: 3, stdout: '' });
+  });
+
   it('--since and --level filter; an invalid level is exit 2', async () => {
     const herd = await startHerd(HERD);
     await herd.say('logs', 'log', { level: 'info', data: 'small' });

@@ -24,7 +24,7 @@ describe('toolherd register', () => {
       status: 0,
       stdout: expect.stringMatching(/^extra +(created|connecting) +running/m),
     });
-    expect(await run('call', 'extra.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
+    expect(await run('call', 'extra.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi' });
     expect(await run('register', 'extra.json')).toMatchObject({
       status: 78,
       stderr: expect.stringContaining('toolherd unregister extra'),
@@ -45,6 +45,30 @@ describe('toolherd register', () => {
     expect(await run('register')).toMatchObject({ status: 2 });
   });
 
+  it('--save warns of a declared secret in plain text, without showing it', async () => {
+    const declared = [
+      { name: 'HARMLESS', secret: true },
+      { name: 'KEPT', secret: true },
+    ];
+    const command = server('x', 'good.mjs').args;
+    const { run } = await begin({
+      'plugin/plugin.json': { packages: [{ runtime: 'node', command, environment_variables: declared }] },
+      'source.json': {
+        ...{ name: 'plug', source_type: 'mcp', mcp_plugin_dir: './plugin' },
+        mcp_env_vars: { HARMLESS: 'canary-4711', KEPT: '${KEPT:-x}', PLAIN: 'canary-free' },
+      },
+    });
+    const { status, stdout, stderr } = await run('register', 'source.json', '--save', '--json');
+    expect({ status, warnings: JSON.parse(stdout).warnings }).toEqual({
+      status: 0,
+      warnings: [
+        expect.stringMatching(/^mcp_env_vars.HARMLESS is treated as a secret, .*write \$\{HARMLESS\}/),
+      ],
+    });
+    expect(stderr).toContain('warning: mcp_env_vars.HARMLESS is treated as a secret');
+    expect(stdout + stderr).not.toContain('canary-4711');
+  });
+
   it('--save writes the server to the global config, with absolute paths', async () => {
     const { herd, run, folder } = await begin({
       'plugin/plugin.json': { packages: [{ runtime: 'node', command: server('x', 'good.mjs').args }] },
@@ -54,9 +78,19 @@ describe('toolherd register', () => {
     const text = readFileSync(herd.home.configFile, 'utf8');
     expect(text.startsWith(HERD)).toBe(true);
     expect(text).toContain(`mcp_plugin_dir: ${join(folder, 'plugin')}`);
-    expect(await run('call', 'plug.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
+    expect(await run('call', 'plug.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi' });
     expect(await run('register', 'source.json', '--save')).toMatchObject({ status: 78 });
     expect(readFileSync(herd.home.configFile, 'utf8')).toBe(text);
+  });
+
+  it('--save keeps an envFile, with its absolute path', async () => {
+    const { herd, run, folder } = await begin({
+      'extra.json': server('extra', 'good.mjs', { envFile: '${workspaceFolder}/.env' }),
+    });
+    writeFileSync(join(folder, '.env'), 'VALUE=from-the-file\n');
+    expect(await run('register', 'extra.json', '--save')).toMatchObject({ status: 0 });
+    expect(readFileSync(herd.home.configFile, 'utf8')).toContain(`envFile: ${join(folder, '.env')}\n`);
+    expect((await run('call', 'extra.env')).stdout).toContain('from-the-file');
   });
 });
 

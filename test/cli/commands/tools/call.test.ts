@@ -7,6 +7,7 @@ import { parseArguments } from '../../../../src/cli/commands/tools/parse-argumen
 import { config, server } from '../../../faults/config.js';
 import { COMMAND, toolherd } from '../../../support/command.js';
 import { startHerd, until } from '../../../support/herd.js';
+import { share } from '../../../support/share.js';
 import { onTerminal } from '../../../support/terminal.js';
 
 const SCHEMA = {
@@ -79,6 +80,8 @@ describe('arguments of a tool', () => {
     expect(check({ a: 1 }, { properties: { a: true, b: null }, required: 'b' })).toEqual([]);
     expect(check({ a: 1 }, { properties: { a: { type: 'text' } } })).toEqual([]);
     expect(describeArguments({ type: 'object' })).toBe('no arguments');
+    const city = { enum: ['New York', 'Chicago'] };
+    expect(describeArguments({ properties: { city }, required: ['city'] })).toBe("city='New York'|Chicago");
   });
 
   it('are not refused if the tool may accept them: nullable, defaults, patterns, additional properties', () => {
@@ -115,7 +118,55 @@ describe('arguments of a tool', () => {
   });
 });
 
+describe('the target of a call', () => {
+  const herd = share(() =>
+    startHerd(
+      config([server('typed', 'typed.mjs'), server('good', 'good.mjs'), server('other', 'good.mjs')]),
+    ),
+  );
+
+  it.each([
+    [['typed', 'add', 'a=1'], "'typed' is a server", "did you mean 'typed.add'?"],
+    [['typed', 'a=1'], "'typed' is a server", 'name one of its tools: see "toolherd tools typed"'],
+    [['add', 'a=1'], "'add' names no tool", "did you mean 'typed.add'?"],
+    [['ordr'], "'ordr' names no tool", "did you mean 'typed.order'?"],
+    [['echo'], "'echo' names no tool", "did you mean 'good.echo' or 'other.echo'?"],
+    [['typed.'], "'typed.' names no tool", 'write SERVER.TOOL; see "toolherd tools"'],
+    [['.'], "'.' names no tool", 'write SERVER.TOOL; see "toolherd tools"'],
+  ])('D35: %j is a usage error that proposes SERVER.TOOL', async (words, message, fix) => {
+    const { home } = herd();
+    const options = { cwd: home.folder, env: home.environment };
+    expect(await toolherd(['call', ...words], options)).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `error: UsageError: ${message}\n  fix: ${fix}\n`,
+    });
+  });
+});
+
 describe('toolherd call', () => {
+  it('D36: a pipe gets the text of a tool byte for byte, and no further newline', async () => {
+    const herd = await startHerd(config([server('good', 'good.mjs')]));
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    for (const value of ['hello', 'hello\n', 'two\nlines\n\n']) {
+      const { stdout } = await toolherd(['call', 'good.echo', '--args', JSON.stringify({ value })], options);
+      expect(stdout).toBe(await herd.say('good', 'echo', { value }));
+    }
+  });
+
+  it('--help behind a tool shows what the tool takes, and does not call it', async () => {
+    const herd = await startHerd(config([server('typed', 'typed.mjs')]));
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const help = await toolherd(['call', 'typed.add', '--help'], options);
+    expect(help).toMatchObject({ status: 0, stderr: '' });
+    expect(help.stdout).toMatch(/^Usage: toolherd call typed\.add a=NUMBER b=NUMBER \[loud=true\|false\]\n/);
+    expect(help.stdout).toMatch(/\n {2}a +required\n {2}b +required\n {2}loud +optional\n/);
+    expect((await toolherd(['call', 'typed.add', '-h', '--json'], options)).stdout).toContain('"help"');
+    expect((await toolherd(['call', 'typed.ad', '--help'], options)).status).toBe(4);
+    expect((await toolherd(['call', 'absent.add', '--help'], options)).status).toBe(4);
+    expect((await herd.status('typed')).calls).toBe(0);
+  });
+
   it('refuses missing or invalid arguments, and the tool does not run: exit 2', async () => {
     const herd = await startHerd(config([server('typed', 'typed.mjs')]));
     const run = (...args: string[]) =>
@@ -132,9 +183,9 @@ describe('toolherd call', () => {
     expect((await herd.status('typed')).calls).toBe(0);
     expect((await run('typed.add', 'a=1', 'b=2', 'c=3')).stderr).toBe("warning: add has no argument 'c'\n");
     expect((await run('typed.order', 'item=1', 'count=2', 'note=null', 'limit=null')).stdout).toBe(
-      '{"item":"1","count":2,"note":"null","limit":null}\n',
+      '{"item":"1","count":2,"note":"null","limit":null}',
     );
-    expect((await run('typed.nothing', 'any=thing')).stdout).toBe('{"any":"thing"}\n');
+    expect((await run('typed.nothing', 'any=thing')).stdout).toBe('{"any":"thing"}');
   });
 
   it('--args takes JSON, or - for stdin; words override it', async () => {
@@ -142,7 +193,7 @@ describe('toolherd call', () => {
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const run = (input: string, ...args: string[]) =>
       toolherd(['call', 'typed.add', ...args], { ...options, input });
-    expect((await run('{"a": 1, "b": 2}', '--args', '-', 'b=5')).stdout).toBe('{"a":1,"b":5}\n');
+    expect((await run('{"a": 1, "b": 2}', '--args', '-', 'b=5')).stdout).toBe('{"a":1,"b":5}');
     expect((await run('', '--args', '{"a": "1", "b": 2}')).stderr).toContain(`'a' must be a number, not "1"`);
     expect((await run('', '--args', '[]')).status).toBe(2);
     expect((await run('', '--args', '{')).stderr).toContain('the value of --args is not valid JSON');
@@ -157,7 +208,7 @@ describe('toolherd call', () => {
         env: { ...environment, TMPDIR: folder },
       });
     const { stdout, stderr, status } = await run();
-    expect([status, stdout]).toEqual([0, 'first\nsecond\n']);
+    expect([status, stdout]).toEqual([0, 'first\nsecond']);
     const saved = [...stderr.matchAll(/^(\S+) \((\d+) bytes\) saved to (.*)$/gm)];
     expect(saved.map(([, type, size]) => [type, Number(size)])).toEqual([
       ['image/png', 8],
@@ -192,7 +243,7 @@ describe('toolherd call', () => {
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     const args = ['call', 'content.everything', '--out', join(herd.home.configFile, 'here')];
     const told = await toolherd(args, options);
-    expect(told).toMatchObject({ status: 1, stdout: 'first\nsecond\n' });
+    expect(told).toMatchObject({ status: 1, stdout: 'first\nsecond' });
     expect(told.stderr).toMatch(/^error: UsageError: --out: .*\n {2}why: the tool has run/);
     const json = await toolherd([...args, '--json'], options);
     expect([json.status, JSON.parse(json.stdout).result.success]).toEqual([1, true]);
@@ -202,7 +253,7 @@ describe('toolherd call', () => {
     const herd = await startHerd(config([server('content', 'content.mjs')]));
     const env = { ...herd.home.environment, TMPDIR: herd.home.configFile };
     const outcome = await toolherd(['call', 'content.everything'], { cwd: herd.home.folder, env });
-    expect(outcome).toMatchObject({ status: 1, stdout: 'first\nsecond\n' });
+    expect(outcome).toMatchObject({ status: 1, stdout: 'first\nsecond' });
     expect(outcome.stderr).toMatch(
       /^error: UsageError: .*ENOTDIR.*\n {2}why: the tool has run.*\n {2}fix: .*--out/,
     );

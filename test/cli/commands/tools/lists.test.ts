@@ -96,9 +96,9 @@ describe('the lists on the command line', () => {
 
   it('FR-015: call finds a tool by its public name, with or without its server before it', async () => {
     const { run } = await makeCommand();
-    expect((await run('call', 'shop.shop__say-it', 'value=hi')).stdout).toBe('hi\n');
-    expect((await run('call', 'shop__say-it', 'value=hi')).stdout).toBe('hi\n');
-    expect((await run('call', 'shop.say it', 'value=hi')).stdout).toBe('hi\n');
+    expect((await run('call', 'shop.shop__say-it', 'value=hi')).stdout).toBe('hi');
+    expect((await run('call', 'shop__say-it', 'value=hi')).stdout).toBe('hi');
+    expect((await run('call', 'shop.say it', 'value=hi')).stdout).toBe('hi');
   });
 
   it.each(['tools', 'prompts', 'prompt', 'resources', 'resource'])(

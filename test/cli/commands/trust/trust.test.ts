@@ -1,4 +1,4 @@
-import { appendFileSync, statSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toolherd } from '../../../support/command.js';
@@ -21,6 +21,8 @@ const AGENT = `tools:
     url: https://example.com/mcp
 `;
 
+const PLAIN = 'tools:\n  - {type: mcp, name: a, description: d, server: s, command: npx}\n';
+
 const files = { 'agent.yaml': AGENT, '.env': 'TOKEN=canary-value\n' };
 
 describe('toolherd allow and revoke', () => {
@@ -37,7 +39,7 @@ describe('toolherd allow and revoke', () => {
         `    in           ${cwd}`,
         '    sets         API_KEY',
         '    takes        UNSET_VARIABLE',
-        '    reads        .env',
+        '    reads        .env, which sets TOKEN',
         '  remote (http)',
         '    connects to  https://example.com/mcp',
         '  why: a project file can start any program, so nothing in it is used before you allow it',
@@ -75,6 +77,27 @@ describe('toolherd allow and revoke', () => {
     const { stderr } = await toolherd(['allow'], { cwd, env: { B: 'canary-value' } });
     expect(stderr).toContain('\n    takes        A, B, C, D, E\n');
     expect(stderr).not.toContain('canary-value');
+  });
+
+  it('X3: allow shows the folders that become MCP roots, and the names that an envFile sets', async () => {
+    const entry = `{type: mcp, name: a, description: d, server: s, command: npx, envFile: .env,
+      roots: [/root/.ssh, "x\\u202Ey"], config: {allowed_directories: ["/", "\${userHome}"]}}`;
+    const cwd = makeFolder({ 'agent.yaml': `tools:\n  - ${entry}\n`, '.env': 'B=canary-value\nA=1\n' });
+    const { stderr } = await toolherd(['allow'], { cwd });
+    expect(stderr).toContain('\n    reads        .env, which sets A, B\n');
+    expect(stderr).toContain("\n    may use      /root/.ssh 'x\\u{202e}y' / ${userHome}\n");
+    expect(stderr).not.toContain('canary-value');
+    const { error } = JSON.parse((await toolherd(['allow', '--json'], { cwd })).stdout);
+    expect(error.would_run).toMatchObject([
+      { env_file_names: ['A', 'B'], roots: ['/root/.ssh', 'x\u202Ey', '/', '${userHome}'] },
+    ]);
+  });
+
+  it('X3: allow refuses a file whose envFile sets a variable that changes what runs: exit 78', async () => {
+    const cwd = makeFolder({ ...files, '.env': 'npm_config_package=file:./evil\n' });
+    const { status, stderr } = await toolherd(['allow', '--yes'], { cwd });
+    expect(stderr).toContain("'npm_config_package' may not be set from a project's file (in .env)");
+    expect(status).toBe(78);
   });
 
   it('X3: no text of the file can look like a line of the question, or hide in it', async () => {
@@ -118,11 +141,26 @@ describe('toolherd allow and revoke', () => {
             env: ['API_KEY'],
             variables: ['UNSET_VARIABLE'],
             env_file: '.env',
+            env_file_names: ['TOKEN'],
           },
           { name: 'remote', transport: 'http', url: 'https://example.com/mcp', env: [] },
         ],
       },
     });
+  });
+
+  it('X3: twelve files that are allowed at once, beside a revoke, are all remembered', async () => {
+    const names = Array.from({ length: 12 }, (_, at) => `p${at}`);
+    const cwd = makeFolder(
+      Object.fromEntries(['gone', ...names].map((name) => [`${name}/agent.yaml`, PLAIN])),
+    );
+    await toolherd(['allow', '--yes', 'gone/agent.yaml'], { cwd });
+    const all = names.map((name) => toolherd(['allow', '--yes', `${name}/agent.yaml`], { cwd }));
+    const outcomes = await Promise.all([...all, toolherd(['revoke', 'gone/agent.yaml'], { cwd })]);
+    expect(outcomes.map(({ status }) => status)).toEqual(outcomes.map(() => 0));
+    const { files: kept } = JSON.parse(readFileSync(join(cwd, 'home/state/trust.json'), 'utf8'));
+    expect(Object.keys(kept).sort()).toEqual(names.map((name) => join(cwd, name, 'agent.yaml')).sort());
+    expect(readdirSync(join(cwd, 'home/state'))).toEqual(['trust.json']);
   });
 
   it('a file with problems is not allowed: exit 78', async () => {

@@ -1,10 +1,9 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { compareVersions } from '../../../../shared/text/compare-versions.js';
+import { NODE_NEEDED } from '../../../../shared/version.js';
 import type { CommandContext } from '../../../core/command.js';
 import { error, type Finding, ok, warn } from './finding.js';
-
-/** The same as `engines` in package.json: a test compares them. */
-export const NODE_NEEDED: readonly [number, number] = [20, 19];
 
 /** The programs that usually start servers, and how to install them. */
 const RUNNERS: Readonly<Record<string, string>> = {
@@ -14,10 +13,8 @@ const RUNNERS: Readonly<Record<string, string>> = {
 };
 
 export function checkNode(version: string): Finding {
-  const [major = 0, minor = 0] = version.replace('v', '').split('.').map(Number);
-  const [needed, least] = NODE_NEEDED;
-  if (major > needed || (major === needed && minor >= least)) return ok('node', `Node ${version}`);
-  return error('node', `Node ${version} is too old`, `install Node ${needed}.${least} or later`);
+  if (compareVersions(version, NODE_NEEDED) >= 0) return ok('node', `Node ${version}`);
+  return error('node', `Node ${version} is too old`, `install Node ${NODE_NEEDED} or later`);
 }
 
 /** `needed`: the programs of the servers in the config. A missing one that no server needs is only a warning. */

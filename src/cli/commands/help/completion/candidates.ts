@@ -10,7 +10,7 @@ import {
 } from '../../../core/command.js';
 import { COMMANDS } from '../../../core/command-names.js';
 import { visibleOptions } from '../../../core/usage.js';
-import { propertiesOf } from '../../tools/schema-types.js';
+import { choicesOf, propertiesOf } from '../../tools/schema-types.js';
 
 /** Connects to the running daemon, if there is one. Completion starts none. */
 export type FindFleet = (globals: Partial<Globals>) => Promise<Fleet | undefined>;
@@ -139,7 +139,9 @@ async function namesOf(complete: Completion, { current, args, fleet }: Place): P
     case 'prompt':
       return offered('prompts', current, await fleet());
     case 'tool argument':
-      return argumentNames(args, await fleet());
+      return argumentWords(current, args, await fleet());
+    case 'resource':
+      return resourceUris(args, await fleet());
     default:
       return complete;
   }
@@ -172,7 +174,17 @@ async function offered(kind: NamedList, current: string, fleet: Fleet | undefine
   return (await Promise.all(offers)).flat().map(({ server, name }) => `${server}.${name}`);
 }
 
-async function argumentNames(
+/** The resources of the server before it. A server whose list is not known is not started for it. */
+async function resourceUris([server = '']: readonly string[], fleet: Fleet | undefined): Promise<string[]> {
+  const servers = fleet === undefined ? [] : await ownServers(fleet);
+  if (fleet === undefined || !servers.some(({ name, resources }) => name === server && resources > 0))
+    return [];
+  return (await fleet.resources(server)).resources.map(({ uri }) => uri);
+}
+
+/** The arguments of a tool that are not given yet; behind `NAME=` the values that its schema allows. */
+async function argumentWords(
+  current: string,
   [target = '', ...given]: readonly string[],
   fleet: Fleet | undefined,
 ): Promise<string[]> {
@@ -183,7 +195,10 @@ async function argumentNames(
   const tool = lists.flatMap(({ tools }) => tools).find(({ server, name }) => `${server}.${name}` === target);
   const isGiven = (name: string) =>
     given.some((word) => word.startsWith(`${name}=`) || word.startsWith(`${name}:=`));
-  return Object.keys(propertiesOf(tool?.input_schema))
+  const properties = propertiesOf(tool?.input_schema);
+  const written = Object.entries(properties).find(([name]) => current.startsWith(`${name}=`));
+  if (written !== undefined) return (choicesOf(written[1]) ?? []).map((choice) => `${written[0]}=${choice}`);
+  return Object.keys(properties)
     .filter((name) => !isGiven(name))
     .map((name) => `${name}=`);
 }

@@ -1,0 +1,31 @@
+/**
+ * What may stand between server and tool in a public name. Model providers accept letters, digits, `_` and `-`; MCP also
+ * allows `.`, which some clients replace before they pass a name to the model.
+ */
+export const SEPARATORS = ['__', '_', '-', '.'] as const;
+
+export type Separator = (typeof SEPARATORS)[number];
+
+export const DEFAULT_SEPARATOR = '__' satisfies Separator;
+
+/**
+ * How a public name is written: by its separator, or `dotted`, the `__` of earlier versions, which kept dots. Callers may
+ * still use dotted names; no list has them.
+ */
+export type NameForm = Separator | 'dotted';
+
+/** How the public names of a server begin. */
+export function publicNamePrefix(server: string, form: NameForm): string {
+  return joinNames(server, '', form);
+}
+
+/**
+ * The names of a server and a tool as one, in characters that every provider accepts. Clients that join names by `__`
+ * refuse it elsewhere, so only the form that has it as separator keeps it.
+ */
+export function joinNames(server: string, tool: string, form: NameForm): string {
+  const separator = form === 'dotted' ? DEFAULT_SEPARATOR : form;
+  const odd = form === 'dotted' ? /[^A-Za-z0-9_.-]/g : /[^A-Za-z0-9_-]/g;
+  const name = [server, tool].map((part) => part.replaceAll(odd, '-')).join(separator);
+  return separator === DEFAULT_SEPARATOR ? name : name.replaceAll(/__+/g, '_');
+}

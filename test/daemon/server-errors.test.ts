@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { config, server } from '../faults/config.js';
+import { toolherd } from '../support/command.js';
+import { startHerd, until } from '../support/herd.js';
+
+it('D18: the JSON-RPC error of a server has its code and data in the result, the log and the audit file', async () => {
+  const { home, fleet } = await startHerd(
+    config([server('good', 'good.mjs', { env: { KEY: 'field-x-secret' } })]),
+  );
+  const { error } = await fleet.call({ server: 'good', tool: 'refuse' });
+  expect(error).toMatchObject({ type: 'MCPProtocolError', sent: true, code: -32602, data: { field: 'x' } });
+  const unknown = await fleet.call({ server: 'good', tool: 'absent' });
+  expect(unknown.error).not.toHaveProperty('code');
+  const said = 'it answered tools/call of refuse with error -32602: no; data: {"field":"x"}';
+  await until(async () => {
+    const run = { cwd: home.folder, env: home.environment };
+    return (await toolherd(['logs', 'good'], run)).stdout.includes(said);
+  });
+  const { daemon } = await fleet.status();
+  const records = () =>
+    readFileSync(daemon.audit?.file ?? join(home.folder, 'absent'), 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { tool: string; code: number | null });
+  await until(() => records().length === 2);
+  expect(records().map(({ tool, code }) => [tool, code])).toEqual([
+    ['refuse', -32602],
+    ['absent', null],
+  ]);
+});
