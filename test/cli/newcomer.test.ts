@@ -35,14 +35,14 @@ it("SC-001 US1.1: the README's search, add, call and attach work, and a client o
     const env = { ...home.environment, TOOLHERD_REGISTRY: registry.url };
     const { status, stdout, stderr } = await toolherd(line.split(' '), { cwd: home.folder, env });
     expect([line, status, stderr]).toEqual([line, 0, expect.not.stringContaining('error')]);
-    told.push(`$ toolherd ${line}\n${stdout}`);
+    told.push(`$ toolherd ${line}\n${stdout.replace(/\n?$/, '\n')}`);
     return stdout;
   };
   await run('search everything');
   await run(`add ${NAME} -g --name everything`);
   const up = await toolherd(['up', '--json'], { cwd: home.folder, env: home.environment });
   home.adopt((JSON.parse(up.stdout) as { pid: number }).pid);
-  expect(await run('call everything.get-sum a=2 b=3')).toBe('The sum of 2 and 3 is 5.\n');
+  expect(await run('call everything.get-sum a=2 b=3')).toBe('The sum of 2 and 3 is 5.');
   await run('attach claude-desktop');
   const written = readFileSync(join(home.folder, '.config/Claude/claude_desktop_config.json'), 'utf8');
   const { command, args, env } = JSON.parse(written).mcpServers.toolherd;

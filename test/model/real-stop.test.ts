@@ -30,7 +30,7 @@ const ways: [state: string, way: StepName[], options?: HarnessOptions][] = [
   ['running.restarting', ['start', 'open', 'restart']],
   ['running.stopping', ['start', 'open', 'stop']],
   ['waiting.holding', ['start', 'open', 'crash', 'open', 'crash']],
-  ['quarantined', ['start', 'open', 'crash', 'open', 'crash'], { spec: { maxRestarts: 1 } }],
+  ['quarantined.holding', ['start', 'open', 'crash', 'open', 'crash'], { spec: { maxRestarts: 1 } }],
   ['stopped', ['stop']],
 ];
 

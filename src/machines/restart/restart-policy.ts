@@ -25,7 +25,7 @@
  * is often enough for what a person most likely has to correct, and a call may bring the next try sooner.
  *
  * A quarantine ends by a trial, too: what was missing (the network after a login, a command, a token in a file) may have
- * come, and nobody watches a daemon. A trial that fails doubles the next cool-down, so that a hopeless server costs little.
+ * come, and no person watches a daemon. A trial that fails doubles the next cool-down, so that a hopeless server costs little.
  */
 
 import { seconds } from './durations.js';

@@ -1,4 +1,4 @@
-/** A longer text is a file rather than a token: nobody logs it in another encoding. */
+/** A longer text is a file rather than a token, and servers do not log files in another encoding. */
 const LONGEST_ENCODED = 8192;
 /** All encodings leave a text of these characters as it is, except base64 and hex. */
 const PLAIN = /^[\w.-]*$/;

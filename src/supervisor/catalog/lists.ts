@@ -40,6 +40,10 @@ export type Reading = Partial<Lists> & {
   order?: ReadingOrder;
 };
 
+export function countEntries(reading: Reading): number {
+  return LIST_KEYS.reduce((sum, key) => sum + (reading[key]?.length ?? 0), 0);
+}
+
 /** The owner of the lists that the processes of a server read: its catalog. */
 export interface ListsOwner {
   /** There is a reason to read some list. */

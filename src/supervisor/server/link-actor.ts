@@ -7,7 +7,13 @@ import type { Clock } from '../../shared/clock.js';
 import { messageOf } from '../../shared/errors.js';
 import { LIST_CHANGED } from '../../shared/mcp/mcp-names.js';
 import { shellWord } from '../../shared/text/shell-word.js';
-import { type ListName, type ListsOwner, type ReadingOrder, readLists } from '../catalog/lists.js';
+import {
+  countEntries,
+  type ListName,
+  type ListsOwner,
+  type ReadingOrder,
+  readLists,
+} from '../catalog/lists.js';
 import { overBudget } from '../memory/memory-budget.js';
 import { Health } from './health.js';
 import { ListChanges } from './list-changes.js';
@@ -149,7 +155,6 @@ class LinkedIncarnation {
     }
     do {
       this.#reading = 'yes';
-      const begunAt = clock.now();
       const order = host.toRead(this.#firstReadAt === undefined);
       const reading = order.size === 0 ? undefined : await readLists(link, spec, order);
       this.#firstReadAt ??= clock.now();
@@ -157,7 +162,7 @@ class LinkedIncarnation {
       // what was read while it died is not what it offers
       if (this.#state !== 'open' || link.session.state === 'closed') return;
       host.take(reading);
-      this.#changes.read(clock.now() - begunAt);
+      this.#changes.read(countEntries(reading));
     } while (this.#isOrderedAgain());
     this.#reading = 'no';
     report({ type: 'link.discovered' });

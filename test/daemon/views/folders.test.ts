@@ -61,7 +61,7 @@ describe('a per-folder server', () => {
     const { result } = JSON.parse(textOf(await bridge.reply(1)));
     expect(result.roots).toMatchObject([{ uri: pathToFileURL(folder).href }]);
     const { stdout } = await toolherd(['call', 'good.cwd'], run(world.home, folder));
-    expect(stdout).toBe(`${folder}\n`);
+    expect(stdout).toBe(folder);
     const inspected = await toolherd(['inspect', 'good', '--json'], run(world.home, folder));
     expect(inspected.status).toBe(0);
   });

@@ -38,7 +38,7 @@ describe('a secret is found', () => {
     expect(redactor.redact(`before ${text} after`)).toMatch(/^before \S*\[redacted:KEY\]\S* after$/);
   });
 
-  test.each(['', 'a:', 'ab:', 'abc:', 'user:'])('in the base64 of it after %j', (before) => {
+  test.each(['', 'a:', 'ab:', 'abc:', 'user:'])('a secret is hidden in its base64 after %j', (before) => {
     for (const after of ['', '\n', ', and more']) {
       for (const secret of [SECRET, 'sk-ABCDEF0123456789abcdef']) {
         const text = base64(before + secret + after);
@@ -50,14 +50,14 @@ describe('a secret is found', () => {
   });
 });
 
-test('of secrets that overlap nothing is left, and the longest at a place counts', () => {
+test('overlapping secrets are hidden whole, and the longest at a place counts', () => {
   const both = Redactor.of({ A: 'abcdefgh', B: 'efghijkl', C: 'abcdefghXYZ' });
   expect(both.redact('-abcdefghijkl-abcdefghXYZ-abcdef-')).toBe('-[redacted:A]-[redacted:C]-abcdef-');
 });
 
 test('short values and variables of the machine stay, and learnt ones go', () => {
-  const own = Redactor.of({ SHORT: 'abcde', HOME: '/home/somebody' });
-  expect(own.redact('abcde /home/somebody')).toBe('abcde /home/somebody');
+  const own = Redactor.of({ SHORT: 'abcde', HOME: '/home/user' });
+  expect(own.redact('abcde /home/user')).toBe('abcde /home/user');
   expect(own.redact(SECRET)).toBe(SECRET);
   own.learn(redactor);
   expect(own.redactDeep({ [SECRET]: [SECRET, 1] })).toEqual({ '[redacted:KEY]': ['[redacted:KEY]', 1] });

@@ -102,7 +102,7 @@ function stateOf({ detail, state, last_error }: Inspection['status']): string {
     case 'waiting':
       return 'does not run: it failed and waits for the next try';
     case 'quarantined':
-      return 'is quarantined: toolherd does not try it again by itself';
+      return 'is quarantined: it is tried again only when it is called';
     case 'stopped':
       return 'is stopped';
     case 'disabled':

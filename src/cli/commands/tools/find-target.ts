@@ -67,7 +67,10 @@ async function entriesOf(
 /** The server whose public names begin like this, in any form; `__` counts most. */
 function ownerOf(target: string, names: readonly string[]): string | undefined {
   for (const form of ['dotted', ...SEPARATORS] as const) {
-    const owner = names.find((name) => target.startsWith(publicNamePrefix(name, form)));
+    const owner = names.find((name) => {
+      const prefix = publicNamePrefix(name, form);
+      return target.startsWith(prefix) && target.length > prefix.length;
+    });
     if (owner !== undefined) return owner;
   }
   return undefined;

@@ -98,7 +98,7 @@ describe('toolherd enable and disable', () => {
     expect(called.stderr).toContain(`in ${configFile}: toolherd enable good -g\n`);
     await until(async () => (await herd.fleet.status()).servers[0]?.pids.length === 0);
     expect((await run('enable', 'good', '-g')).status).toBe(0);
-    expect(await run('call', 'good.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi\n' });
+    expect(await run('call', 'good.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi' });
     expect(readFileSync(configFile, 'utf8')).toContain('"enabled": true');
   });
 });

@@ -47,7 +47,7 @@ describe('the text of why', () => {
     ['idle', 's is idle, since 1m0s.', 'it is started by the next call.', 'nothing is needed.'],
     [
       'quarantined',
-      's is quarantined: toolherd does not try it again by itself, since 1m0s.',
+      's is quarantined: it is tried again only when it is called, since 1m0s.',
       'a call tries it once, after a pause.',
       '"toolherd reset s".',
     ],

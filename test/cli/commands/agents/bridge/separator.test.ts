@@ -46,8 +46,8 @@ describe('the separator of public names', () => {
     );
     const listed = await run(home, 'tools', '--json');
     expect(JSON.parse(listed.stdout).tools[0].exposed_name).toMatch(/^my-good-/);
-    expect((await run(home, 'call', 'my-good-echo', 'value=hi')).stdout).toBe('hi\n');
-    expect((await run(home, 'call', 'my-good__echo', 'value=hi')).stdout).toBe('hi\n');
+    expect((await run(home, 'call', 'my-good-echo', 'value=hi')).stdout).toBe('hi');
+    expect((await run(home, 'call', 'my-good__echo', 'value=hi')).stdout).toBe('hi');
   });
 
   it('attach writes the separator into the entry of the client; an unknown one is a usage error', async () => {
