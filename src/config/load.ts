@@ -49,10 +49,15 @@ export interface Loaded {
   redactor: Redactor;
   /** Whether there is a global config file. */
   hasConfigFile: boolean;
-  /** Every variable that the files use, each once. */
-  uses: VariableUse[];
+  /** Every variable that the files use, each once for a file. */
+  uses: FileVariable[];
   /** What `allow` would pin. */
   agent: AgentPlan | undefined;
+}
+
+/** A variable that a file uses. */
+export interface FileVariable extends VariableUse {
+  file: string;
 }
 
 /** An agent file, and what its entries would run. */
@@ -256,16 +261,16 @@ async function resolveAll(
   planned: readonly PlannedEntry[],
   options: EntryOptions,
   reportOf: ReportOf,
-): Promise<{ resolved: Resolved[]; redactor: Redactor; uses: VariableUse[] }> {
+): Promise<{ resolved: Resolved[]; redactor: Redactor; uses: FileVariable[] }> {
   const redactor = new Redactor();
-  const uses = new Map<string, VariableUse>();
+  const uses = new Map<string, FileVariable>();
   const loadEnvironment: LoadEnvironment = {
     environment: options.environment,
     userHome: options.userHome,
     redactor,
     variables: options.variables ?? 'strict',
     reader: options.reader ?? 'command',
-    onUse: (use) => void uses.set(use.name, use),
+    onUse: (use, file) => void uses.set(`${use.name} ${file}`, { ...use, file }),
   };
   const resolved: Resolved[] = [];
   for (const { entry, launch } of planned) {

@@ -12,8 +12,8 @@ export function packageOption(pack: DataMap): InstallOption | UnsupportedOption 
   const server = typeof pack.identifier === 'string' ? pack.identifier : '';
   const refused = whyRefused(pack, kind, server);
   if (refused !== undefined) return { kind, server, refused };
-  // without a version npx runs whatever its cache has
-  const isLatest = kind === 'npm' && typeof pack.version !== 'string';
+  // without a version npx runs any version that its cache has; an identifier may end in a version
+  const isLatest = kind === 'npm' && !pack.version && server.lastIndexOf('@') <= 0;
   const { command, args } = registryCommand(isLatest ? { ...pack, version: 'latest' } : pack)!;
   const { env, needs } = environmentOf(pack);
   const named = command === 'docker' ? dockerArguments(args, env) : args;

@@ -122,6 +122,11 @@ describe('a package becomes an entry', () => {
       args: ['-y', 'snake-mcp@latest'],
       env: { KEY: '${KEY}', OTHER: '${OTHER:-}' },
     });
+    const packageIn = (fields: object) =>
+      entry({ server: { ...server, packages: [{ ...pack, ...fields }] } })?.args?.at(-1);
+    expect(packageIn({ version: '' })).toBe('snake-mcp@latest');
+    expect(packageIn({ identifier: '@a/b' })).toBe('@a/b@latest');
+    expect(packageIn({ identifier: '@a/b@1.0.0' })).toBe('@a/b@1.0.0');
   });
 
   it('runtime and package arguments are kept, and their variables are required', () => {

@@ -43,7 +43,7 @@ export function registryCommand(pack: DataMap): PackageCommand | undefined {
   const command = runnerOf(registryType(pack) ?? '');
   const identifier = pack.identifier;
   if (command === undefined || typeof identifier !== 'string') return undefined;
-  const version = typeof pack.version === 'string' ? pack.version : undefined;
+  const version = typeof pack.version === 'string' && pack.version !== '' ? pack.version : undefined;
   const before = argumentsOf(either(pack, 'runtimeArguments', 'runtime_arguments'));
   const after = argumentsOf(either(pack, 'packageArguments', 'package_arguments'));
   const declared = declaredVariables(either(pack, 'environmentVariables', 'environment_variables'));

@@ -15,8 +15,8 @@ export interface LoadEnvironment {
   variables: 'strict' | 'lenient';
   /** See Reader. */
   reader: Reader;
-  /** Called for every variable that a file uses, for `validate`. */
-  onUse?(use: VariableUse): void;
+  /** Called for every variable that `file` uses, for `validate`. */
+  onUse?(use: VariableUse, file: string): void;
 }
 
 /**
@@ -57,7 +57,7 @@ export class Expander {
     const { text, uses } = expand(source, scope);
     // A name that occurs many times in one text is one problem.
     for (const use of new Map(uses.map((one) => [`${one.name}:${one.from}`, one])).values()) {
-      this.#environment.onUse?.(use);
+      this.#environment.onUse?.(use, this.#entry.document.file);
       if (use.value === undefined) this.#unset(use.name, path);
       else if (use.from !== 'default') this.#environment.redactor.add(use.name, use.value);
     }

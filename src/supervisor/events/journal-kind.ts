@@ -20,7 +20,7 @@ export function serverKind(before: JournalState | undefined, after: JournalState
   if (from === 'connecting' && to === 'connected') return 'ready';
   if (to === 'disconnected') return 'ended';
   // a start that fails is reported when it fails, not when its process has ended
-  if (to === 'error') return wasLeaving ? undefined : 'failed';
+  if (to === 'error') return wasLeaving && before?.ending?.kind === 'error' ? undefined : 'failed';
   if (wasLeaving || !after.tags.has('leaving')) return undefined;
   return to === 'connecting' && after.ending?.kind === 'error' ? 'failed' : 'asked_to_exit';
 }

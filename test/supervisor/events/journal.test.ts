@@ -85,6 +85,19 @@ describe('the journal', () => {
     expect(kinds).toEqual(['starting', 'started', 'asked_to_exit', 'ended']);
   });
 
+  test('has the failure of a close that was ordered', async () => {
+    const { world, herd, journal } = startHerd();
+    await herd.view.order('start', { servers: ['srv'] }, true);
+    await settled();
+    world.newest.behaviour = { goes: 'never' };
+    const stopped = herd.view.order('stop', { servers: ['srv'] }, true);
+    await settled();
+    world.newest.goes({ kind: 'error', cause: 'close', message: 'srv: HTTP 500 to DELETE' });
+    await stopped;
+    const last = journal().flatMap(({ kind, cause }) => (kind ? [`${kind}: ${cause}`] : []));
+    expect(last.slice(-2)).toEqual(['asked_to_exit: stop was ordered', 'failed: srv: HTTP 500 to DELETE']);
+  });
+
   test('keeps the latest 200 transitions', async () => {
     const { world, herd, journal } = startHerd({ restart: 'never' });
     for (let round = 0; round < 40; round += 1) {

@@ -141,8 +141,12 @@ async function load(
 
 /** An agent file is loaded with the global config, but the report is about the agent file alone. */
 function onlyOf(file: string, loaded: Loaded): Loaded {
-  const servers = loaded.servers.filter(({ origin }) => origin.file === file);
-  return { ...loaded, servers, warnings: loaded.warnings.filter((warning) => warning.file === file) };
+  return {
+    ...loaded,
+    servers: loaded.servers.filter(({ origin }) => origin.file === file),
+    warnings: loaded.warnings.filter((warning) => warning.file === file),
+    uses: loaded.uses.filter((use) => use.file === file),
+  };
 }
 
 function kindOf(file: string): Kind {

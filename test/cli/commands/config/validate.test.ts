@@ -92,6 +92,16 @@ describe('toolherd validate', () => {
     expect(status).toBe(78);
   });
 
+  it('a variable is listed with the file that uses it, and with no other file', async () => {
+    const cwd = makeFolder({
+      'agent.yaml': GOOD,
+      'home/config.yaml':
+        'version: "1.0"\nmcp_servers:\n  - {name: a, description: d, server: s, command: npx, args: ["${UNSET_HERE}"]}\n',
+    });
+    const { stdout } = await toolherd(['validate'], { cwd, env: { MY_KEY: 'x' } });
+    expect(stdout).toMatch(/agent\.yaml: ok\n.*\n {2}\$\{MY_KEY\} is set \(environment\)\n$/);
+  });
+
   it('waits two seconds at most for a daemon that accepts connections and never answers', async () => {
     const cwd = makeFolder({ 'agent.yaml': GOOD });
     const { path, connections } = await silentSocket();
