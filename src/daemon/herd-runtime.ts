@@ -15,6 +15,7 @@ import { type Clock, systemClock } from '../shared/clock.js';
 import { wantedLevel } from '../shared/mcp/log-levels.js';
 import { VERSION } from '../shared/version.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
+import { printedLevel } from '../supervisor/events/message-tap.js';
 import { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { PinFiles } from '../supervisor/pins/pin-files.js';
@@ -209,7 +210,9 @@ export class HerdRuntime {
       authorize: this.#authorizations.layer(spec),
       era: this.#eras.of(identityOf(spec)),
       log: (line: LinkLog) => {
-        this.logs.server(spec.name).info({ source: line.source, incarnation, of }, line.text);
+        this.logs
+          .server(spec.name)
+          [printedLevel(line.source)]({ source: line.source, incarnation, of }, line.text);
         this.#herd.printed(key, incarnation, line);
       },
     };

@@ -46,6 +46,11 @@ const LOG_RATE = { perSecond: 2 ** 18, burst: 2 ** 20 };
 /** Added to the size of each message, so that empty messages count too. */
 const MESSAGE_COST = 64;
 
+/** The level of a line that a server printed, in its log and in events. A line on stdout that is no message is a fault of the server. */
+export function printedLevel(source: LinkLog['source']): 'info' | 'warn' {
+  return source === 'stdout' ? 'warn' : 'info';
+}
+
 /** What the log takes of one incarnation's messages, and how many it did not take since the last one. */
 interface LogLimit {
   bucket: TokenBucket;
@@ -75,10 +80,10 @@ export class MessageTap {
 
   /** A line that a server printed: it is in the log already. */
   printed(key: string, incarnation: number, { source, text }: LinkLog): void {
-    const isNoise = source === 'stdout';
     const logger = source === 'link' ? 'toolherd' : source;
-    this.#emitLog({ key, incarnation, level: isNoise ? 'warn' : 'info', logger, text });
-    if (isNoise) this.#tell(key, incarnation, SERVER_ERROR, () => ({ cause: 'noise', message: text }));
+    this.#emitLog({ key, incarnation, level: printedLevel(source), logger, text });
+    if (source === 'stdout')
+      this.#tell(key, incarnation, SERVER_ERROR, () => ({ cause: 'noise', message: text }));
   }
 
   /** A message of toolherd about a server. */

@@ -173,6 +173,23 @@ describe('notifications of a server', () => {
     const line = await heard<LogEvent>(({ logger }) => logger === 'stderr');
     expect(line).toMatchObject({ topic: 'log', level: 'info', message: 'careful', incarnation: 1 });
   });
+
+  test('a line that it prints has the same level in its log as in the event', async () => {
+    const { say, events, heard, written } = await listen();
+    for (const stream of ['stderr', 'stdout']) {
+      await say('chatty', 'print', { stream, line: 'a line' });
+      await heard<LogEvent>(({ logger }) => logger === stream);
+    }
+    const told = events.flatMap((event) => (event.topic === 'log' ? [[event.logger, event.level]] : []));
+    expect(told).toEqual([
+      ['stderr', 'info'],
+      ['stdout', 'warn'],
+    ]);
+    expect(written().map(({ source, level }) => [source, level])).toEqual([
+      ['stderr', 30],
+      ['stdout', 40],
+    ]);
+  });
 });
 
 describe('the message tap', () => {

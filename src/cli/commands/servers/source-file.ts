@@ -6,10 +6,12 @@ import { loadConfig, loadEntry } from '../../../config/load.js';
 import { eachString, isMap, type SourceDocument } from '../../../config/parse/document.js';
 import { parseJson } from '../../../config/parse/parse-json.js';
 import { parseYaml } from '../../../config/parse/parse-yaml.js';
-import { ConfigError, fileProblem, formatPath } from '../../../config/parse/problem.js';
+import { ConfigError, fileProblem, formatPath, type Path } from '../../../config/parse/problem.js';
 import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
 import { isRelativePath } from '../../../config/parse/relative-path.js';
+import { importedVariableName } from '../../../config/variables/names.js';
 import { hasReferences } from '../../../config/variables/variables.js';
+import { isToken } from '../../../shared/secrets/hide-secrets.js';
 import type { CommandContext } from '../../core/command.js';
 import { lenientOptions } from '../../core/load-options.js';
 import { secretWarning } from '../../ui/secret-warning.js';
@@ -35,10 +37,17 @@ export async function readSourceFile(context: CommandContext, path: string): Pro
   const { redactor } = await loadEntry(source, folder, settings, { ...lenient, environment: {} });
   const secrets: string[] = [];
   eachString(source.value, [], (text, path) => {
-    if (hasReferences(text) || redactor.redact(text) === text) return;
-    secrets.push(secretWarning(`${formatPath(path)} is treated as a secret`, String(path.at(-1))));
+    const isTreated = !hasReferences(text) && redactor.redact(text) !== text;
+    if (!isTreated && !isToken(text)) return;
+    const what = isTreated ? 'is treated as a secret' : 'looks like a secret';
+    secrets.push(secretWarning(`${formatPath(path)} ${what}`, variableAt(path)));
   });
   return { folder, document: JSON.parse(JSON.stringify(source.value)), secrets };
+}
+
+/** The name of a variable for the value at this path; of an item of a list, that of the list. */
+function variableAt(path: Path): string {
+  return importedVariableName(String(path.findLast((part) => typeof part === 'string')));
 }
 
 function read(file: string): SourceDocument {

@@ -45,7 +45,8 @@ describe('toolherd register', () => {
     expect(await run('register')).toMatchObject({ status: 2 });
   });
 
-  it('--save warns of a declared secret in plain text, without showing it', async () => {
+  it('--save warns of a secret in plain text, declared or of a known form, without showing it', async () => {
+    const TOKEN = 'ghp_canary4712canary4712canary4712';
     const declared = [
       { name: 'HARMLESS', secret: true },
       { name: 'KEPT', secret: true },
@@ -55,7 +56,8 @@ describe('toolherd register', () => {
       'plugin/plugin.json': { packages: [{ runtime: 'node', command, environment_variables: declared }] },
       'source.json': {
         ...{ name: 'plug', source_type: 'mcp', mcp_plugin_dir: './plugin' },
-        mcp_env_vars: { HARMLESS: 'canary-4711', KEPT: '${KEPT:-x}', PLAIN: 'canary-free' },
+        mcp_env_vars: { HARMLESS: 'canary-4711', KEPT: '${KEPT:-x}', PLAIN: 'canary-free', LIKE: TOKEN },
+        mcp_args: [`${TOKEN}4713`],
       },
     });
     const { status, stdout, stderr } = await run('register', 'source.json', '--save', '--json');
@@ -63,10 +65,12 @@ describe('toolherd register', () => {
       status: 0,
       warnings: [
         expect.stringMatching(/^mcp_env_vars.HARMLESS is treated as a secret, .*write \$\{HARMLESS\}/),
+        expect.stringMatching(/^mcp_env_vars.LIKE looks like a secret, .*write \$\{LIKE\}/),
+        expect.stringMatching(/^mcp_args\[0\] is treated as a secret, .*write \$\{mcp_args\}/),
       ],
     });
     expect(stderr).toContain('warning: mcp_env_vars.HARMLESS is treated as a secret');
-    expect(stdout + stderr).not.toContain('canary-4711');
+    expect(stdout + stderr).not.toMatch(/canary-?471/);
   });
 
   it('--save writes the server to the global config, with absolute paths', async () => {
