@@ -1,4 +1,4 @@
-/** Number by number; a version with a suffix (`1.0.0-beta`) comes before the one without. */
+/** Number by number, also in the suffix (`rc.9`, `rc.10`); a version with a suffix comes before the one without. */
 export function compareVersions(one: string, other: string): number {
   const [a, b] = [split(one), split(other)];
   for (let index = 0; index < Math.max(a.numbers.length, b.numbers.length); index++) {
@@ -7,7 +7,7 @@ export function compareVersions(one: string, other: string): number {
   }
   if (a.suffix === b.suffix) return 0;
   if (a.suffix === '' || b.suffix === '') return a.suffix === '' ? 1 : -1;
-  return a.suffix < b.suffix ? -1 : 1;
+  return a.suffix.localeCompare(b.suffix, 'en', { numeric: true });
 }
 
 function split(version: string): { numbers: number[]; suffix: string } {

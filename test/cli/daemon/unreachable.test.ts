@@ -178,19 +178,22 @@ describe('the command and what it cannot reach', () => {
 });
 
 describe('a daemon of another version', () => {
-  it.each(['0.0.9', '0.0.9-beta.1'])('that is older (%s) causes one warning with a fix', async (version) => {
-    const home = makeHome(config([]));
-    await standIn(home, version);
-    const options = { cwd: home.folder, env: home.environment };
-    for (const args of [['status'], ['tools']]) {
-      const { stderr, status } = await toolherd(args, options);
-      expect(stderr).toBe(
-        `warning: the daemon is older (${version}) than this command (${VERSION}); replace it with: toolherd up --replace\n`,
-      );
-      expect(status).toBe(0);
-    }
-    expect((await toolherd(['status', '-q'], options)).stderr).toBe('');
-  });
+  it.each(['0.0.9', '0.0.9-beta.1', `${VERSION}-rc.1`])(
+    'that is older (%s) causes one warning with a fix',
+    async (version) => {
+      const home = makeHome(config([]));
+      await standIn(home, version);
+      const options = { cwd: home.folder, env: home.environment };
+      for (const args of [['status'], ['tools']]) {
+        const { stderr, status } = await toolherd(args, options);
+        expect(stderr).toBe(
+          `warning: the daemon is older (${version}) than this command (${VERSION}); replace it with: toolherd up --replace\n`,
+        );
+        expect(status).toBe(0);
+      }
+      expect((await toolherd(['status', '-q'], options)).stderr).toBe('');
+    },
+  );
 
   it.each([VERSION, '99.0.0'])('that is not older (%s) causes none', async (version) => {
     const home = makeHome(config([]));

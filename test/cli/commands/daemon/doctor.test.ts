@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkNode } from '../../../../src/cli/commands/daemon/doctor/programs.js';
+import { startTimeOf } from '../../../../src/processes/process-identity.js';
 import { NODE_NEEDED } from '../../../../src/shared/version.js';
 import { config, server } from '../../../faults/config.js';
 import { toolherd } from '../../../support/command.js';
@@ -148,6 +149,21 @@ describe('toolherd doctor', () => {
     );
     expect(await findings('processes')).toMatchObject([
       { level: 'warn', message: `servers of a daemon that died still run: ${orphan.pid}` },
+    ]);
+    // a process that shows no cookie is known by its start time; toolherd does not end such a process
+    const bare = spawn('sleep', ['60'], { env: { PATH: process.env.PATH } });
+    onTestFinished(() => void bare.kill('SIGKILL'));
+    const came = { pid: bare.pid, name: 'x', cookie, startTime: startTimeOf(bare.pid!) };
+    const other = { ...came, pid: process.pid };
+    writeFileSync(
+      join(home.folder, 'state', 'ledger'),
+      [{ ledger: 1 }, { came }, { came: other }].map((one) => JSON.stringify(one)).join('\n'),
+    );
+    expect(await findings('processes')).toMatchObject([
+      {
+        message: expect.stringContaining('cannot be read'),
+        fix: `check what they are, then: kill ${bare.pid}`,
+      },
     ]);
     writeFileSync(join(home.folder, 'state', 'ledger'), '');
   });

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { FleetStatus, ServerStatus } from '../../../../fleet/fleet.js';
 import { holderOf } from '../../../../ipc/socket/socket-lock.js';
 import { lockFileOf } from '../../../../ipc/socket/socket-owner.js';
-import { cookieOf } from '../../../../processes/process-identity.js';
+import { cookieOf, startTimeOf } from '../../../../processes/process-identity.js';
 import { readLedger } from '../../../../processes/read-ledger.js';
 import type { Environment } from '../../../../shared/environment.js';
 import { shellWord } from '../../../../shared/text/shell-word.js';
@@ -97,13 +97,27 @@ function leftovers({ paths }: CommandContext, socket: string): Finding[] {
     holder === undefined
       ? []
       : [warn('lock', `process ${holder} has the lock of the socket and does not serve`, `kill ${holder}`)];
-  const stale = stalePids(paths.ledgerFile);
-  if (stale.length === 0) return stuck;
-  const message = `servers of a daemon that died still run: ${stale.join(', ')}`;
-  return [...stuck, warn('processes', message, 'toolherd up (it ends them first)')];
+  return [...stuck, ...staleServers(paths.ledgerFile)];
 }
 
-/** Servers in the ledger that still run, by their cookie: another process may have the pid by now. */
-function stalePids(ledgerFile: string): number[] {
-  return readLedger(ledgerFile).left.flatMap(({ pid, cookie }) => (cookieOf(pid) === cookie ? [pid] : []));
+/**
+ * Servers in the ledger that still run, by their cookie: another process may have the pid by now. The daemon ends those
+ * with their cookie only. Not every system shows the environment of every process: then pid and start time are known.
+ */
+function staleServers(ledgerFile: string): Finding[] {
+  const marked: number[] = [];
+  const hidden: number[] = [];
+  for (const { pid, cookie, startTime } of readLedger(ledgerFile).left) {
+    const shown = cookieOf(pid);
+    if (shown === cookie) marked.push(pid);
+    else if (shown === null && startTime !== null && startTimeOf(pid) === startTime) hidden.push(pid);
+  }
+  const found: Finding[] = [];
+  const still = (pids: number[]) => `servers of a daemon that died still run: ${pids.join(', ')}`;
+  if (marked.length > 0) found.push(warn('processes', still(marked), 'toolherd up (it ends them first)'));
+  if (hidden.length > 0) {
+    const message = `${still(hidden)}; their environment cannot be read, so toolherd does not end them`;
+    found.push(warn('processes', message, `check what they are, then: kill ${hidden.join(' ')}`));
+  }
+  return found;
 }
