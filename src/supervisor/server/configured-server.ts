@@ -15,7 +15,7 @@ import { ReplicaSet } from './replica-set.js';
 import { ResourceWatch } from './resource-watch.js';
 import type { Runner } from './runner.js';
 import type { ServerDeps } from './server-deps.js';
-import { startTimeoutMs } from './server-settings.js';
+import { listTimeoutMs } from './server-settings.js';
 import { type ServerSnapshot, snapshotOfUnusable } from './server-snapshot.js';
 import { TransientPool } from './transient-pool.js';
 
@@ -152,7 +152,7 @@ export class ConfiguredServer {
   async readLists({
     refresh = false,
     list,
-    withinMs = startTimeoutMs(this.spec),
+    withinMs = listTimeoutMs(this.spec),
     purpose = 'discovery',
   }: ReadOptions = {}): Promise<Lists> {
     const awaited = this.spec.enabled ? this.#awaited(refresh, list && partsOf(list)) : [];

@@ -13,6 +13,11 @@ export function startTimeoutMs(spec: ServerSpec): number {
   return spec.transport === 'stdio' ? spec.startTimeoutMs : spec.timeoutMs;
 }
 
+/** How long a list waits for a start. The start fails first, so that the list has its reason. */
+export function listTimeoutMs(spec: ServerSpec): number {
+  return startTimeoutMs(spec) + MARGIN_MS;
+}
+
 /** What the server machine has to know of a spec. */
 export function serverSettings(spec: ServerSpec, idleForMs: () => number): ServerSettings {
   const closeMs = spec.transport === 'stdio' ? spec.stop.closeMs + spec.stop.termMs : GOODBYE_MS;

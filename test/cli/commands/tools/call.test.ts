@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkArguments, describeArguments } from '../../../../src/cli/commands/tools/check-arguments.js';
@@ -152,6 +154,22 @@ describe('toolherd call', () => {
       const { stdout } = await toolherd(['call', 'good.echo', '--args', JSON.stringify({ value })], options);
       expect(stdout).toBe(await herd.say('good', 'echo', { value }));
     }
+  });
+
+  it('a remote server that never answers is waited for once, not for its tools and again for the call', async () => {
+    const silent = createServer((connection) => connection.on('error', () => undefined).resume());
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const remote = { name: 'r', description: 'r', server: 'r', transport: 'http', timeout: 6 };
+    const herd = await startHerd(config([{ ...remote, url: `http://127.0.0.1:${port}/mcp` }]));
+    const begun = performance.now();
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    const { status, stderr } = await toolherd(['call', 'r.tool'], options);
+    expect(performance.now() - begun).toBeLessThan(11_000);
+    expect(status).toBe(1);
+    expect(stderr).toContain('error: ServerUnavailableError: r: could not be started; the next try is in');
+    expect(stderr).toContain('gave no initialize reply in 6 s');
   });
 
   it('--help behind a tool shows what the tool takes, and does not call it', async () => {
