@@ -10,6 +10,7 @@ import { toolherd } from '../../../support/command.js';
 import { makeFolder } from '../../../support/folder.js';
 import { type Home, killDaemon, makeHome } from '../../../support/herd.js';
 import { silentSocket } from '../../../support/silent-socket.js';
+import { until } from '../../../support/until.js';
 
 interface Finding {
   about: string;
@@ -166,6 +167,20 @@ describe('toolherd doctor', () => {
       },
     ]);
     writeFileSync(join(home.folder, 'state', 'ledger'), '');
+  });
+
+  it('shows each problem of a changed config in its lines', async () => {
+    const home = makeHome(config([]));
+    await home.start();
+    home.configure('version: "1.0"\nmcp_servers:\n  - {name: a, server: s, command: npx, foo: 1, bar: 2}\n');
+    const { run, findings } = inHome(home);
+    await until(async () => (await findings('daemon')).some(({ level }) => level === 'error'));
+    const { stdout } = await run();
+    expect(stdout).not.toContain('\uFFFD');
+    expect(stdout).toContain(
+      "the changed config was not applied\n       why: error: MCPConfigError: Unknown field 'foo'\n",
+    );
+    expect(stdout).toMatch(/\n {9}\| error: MCPConfigError: Unknown field 'bar'\n/);
   });
 
   it('continues after a check that fails, and names no unrelated process to kill', async () => {

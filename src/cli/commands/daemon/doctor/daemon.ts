@@ -50,7 +50,12 @@ function describe({ daemon, servers }: FleetStatus, environment: Environment): F
       : warn('daemon', `${about}, but this command is ${VERSION}`, 'toolherd up --replace'),
     ...(config_error === null
       ? []
-      : [error('daemon', `the changed config was not applied: ${config_error}`, 'toolherd validate')]),
+      : [
+          {
+            ...error('daemon', 'the changed config was not applied', 'toolherd validate'),
+            why: config_error,
+          },
+        ]),
     ...(http?.error ? [error('http', http.error, 'see daemon.http in docs/CONFIG.md')] : []),
     ...(memory?.problem ? [warn('memory', memory.problem, MORE_MEMORY)] : []),
     ...auditOf(daemon),

@@ -4,7 +4,7 @@ export interface Finding {
   about: string;
   level: 'ok' | 'warn' | 'error';
   message: string;
-  /** What led to it. Lines after the first are output of a server. */
+  /** What led to it. Lines after the first are shown as a quotation. */
   why?: string;
   fix?: string;
 }
