@@ -32,15 +32,17 @@ export function normalizeEntry(entry: Entry, { name, title, folder, belongsToFol
   } = entry;
   const isLocal = transport === 'stdio';
   const absolute = (path: string) => (isRelative(path) ? literal(resolve(folder, path)) : path);
+  // a program's relative paths are those of its working directory
+  const base = typeof cwd === 'string' && /^[^$~]*$/.test(cwd) ? resolve(folder, cwd) : folder;
+  const fromCwd = (path: string) => (isRelativePath(path) ? literal(resolve(base, path)) : path);
   const workingFolder = cwd ?? (belongsToFolder ? literal(folder) : undefined);
   const normalized = {
     name,
     description: `imported from ${title}`,
     server: serverOf(entry) ?? name,
     ...(isLocal ? {} : { transport }),
-    command: typeof command === 'string' && isRelativePath(command) ? resolve(folder, command) : command,
-    args:
-      isLocal && Array.isArray(args) ? args.map((arg) => (isRelativePath(arg) ? absolute(arg) : arg)) : args,
+    command: typeof command === 'string' && isRelativePath(command) ? resolve(base, command) : command,
+    args: isLocal && Array.isArray(args) ? args.map(fromCwd) : args,
     env,
     envFile: typeof envFile === 'string' ? absolute(envFile) : undefined,
     cwd: isLocal && typeof workingFolder === 'string' ? absolute(workingFolder) : undefined,

@@ -72,6 +72,13 @@ describe('the entries of clients become ours', () => {
     ]);
   });
 
+  it('relative paths of a server with a cwd are those of that folder', () => {
+    const text = json({ servers: { a: { command: './run', args: ['./x', '../y', 'z'], cwd: 'sub' } } });
+    expect(read('vscode', '.vscode/mcp.json', text, 'project')).toMatchObject([
+      { command: '$/sub/run', args: ['$/sub/x', '$/y', 'z'], cwd: '$/sub' },
+    ]);
+  });
+
   it('Claude Desktop has no variables', () => {
     const text = json({ mcpServers: { a: { command: 'docker', args: ['run', 'x', '${Y}'], env: {} } } });
     expect(read('claude-desktop', '.config/Claude/claude_desktop_config.json', text)).toEqual([

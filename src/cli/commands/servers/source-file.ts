@@ -81,8 +81,9 @@ const LISTS = ['args', 'mcp_args'];
 function movedTo(target: string, { folder, document }: SourceFile): Record<string, unknown> {
   if (folder === target) return document;
   const absolute = (path: unknown) => (typeof path === 'string' ? resolve(folder, path) : path);
-  const absoluteIfPath = (arg: unknown) =>
-    typeof arg === 'string' && isRelativePath(arg) ? absolute(arg) : arg;
+  // with its own cwd, which becomes absolute, only ./ is relative to the file
+  const isPath = document.cwd === undefined ? isRelativePath : (arg: string) => arg.startsWith('./');
+  const absoluteIfPath = (arg: unknown) => (typeof arg === 'string' && isPath(arg) ? absolute(arg) : arg);
   return Object.fromEntries(
     Object.entries(document).map(([name, value]) => {
       if (/^env_?file$/i.test(name) && typeof value === 'string') return [name, envFileFrom(folder, value)];

@@ -87,6 +87,20 @@ describe('toolherd register', () => {
     expect(readFileSync(herd.home.configFile, 'utf8')).toBe(text);
   });
 
+  it('--save keeps what the args of a server mean, with and without a cwd', async () => {
+    const { run, folder } = await begin({
+      'sub/file': '',
+      'bare.json': server('bare', 'good.mjs', { args: ['./x', '../y'] }),
+      'inside.json': server('inside', 'good.mjs', { args: ['./x', '../y'], cwd: 'sub' }),
+    });
+    for (const name of ['bare', 'inside'])
+      expect(await run('register', `${name}.json`, '--save')).toMatchObject({ status: 0 });
+    const argv = async (name: string) => JSON.parse((await run('call', `${name}.argv`)).stdout);
+    expect(await argv('bare')).toEqual([join(folder, 'x'), join(folder, '..', 'y')]);
+    expect(await argv('inside')).toEqual([join(folder, 'x'), '../y']);
+    expect((await run('call', 'inside.cwd')).stdout).toBe(join(folder, 'sub'));
+  });
+
   it('--save keeps an envFile, with its absolute path', async () => {
     const { herd, run, folder } = await begin({
       'extra.json': server('extra', 'good.mjs', { envFile: '${workspaceFolder}/.env' }),
