@@ -87,7 +87,7 @@ export function closeFailure(server: RemoteServer, failure: TransportFailure): F
   return {
     kind: 'error',
     cause: 'close',
-    message: `${message}, to the end of the session`,
+    message: `${message}, when asked to end the session`,
     why,
     ...(fix && { fix }),
   };

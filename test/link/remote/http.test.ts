@@ -426,7 +426,7 @@ describe('terminate_on_close', () => {
     expect(await ended).toMatchObject({
       kind: 'error',
       cause: 'close',
-      message: expect.stringMatching(/answered HTTP 500.*, to the end of the session$/),
+      message: expect.stringMatching(/answered HTTP 500.*, when asked to end the session$/),
     });
     expect(logs.length).toBe(1);
     const gone = await connect({ on: { DELETE: (_message, response) => response.writeHead(404).end() } });

@@ -135,7 +135,7 @@ describe('the target of a call', () => {
     [['echo'], "'echo' names no tool", "did you mean 'good.echo' or 'other.echo'?"],
     [['typed.'], "'typed.' names no tool", 'write SERVER.TOOL; see "toolherd tools"'],
     [['.'], "'.' names no tool", 'write SERVER.TOOL; see "toolherd tools"'],
-  ])('D35: %j is a usage error that proposes SERVER.TOOL', async (words, message, fix) => {
+  ])('%j is a usage error that proposes SERVER.TOOL', async (words, message, fix) => {
     const { home } = herd();
     const options = { cwd: home.folder, env: home.environment };
     expect(await toolherd(['call', ...words], options)).toEqual({
@@ -147,7 +147,7 @@ describe('the target of a call', () => {
 });
 
 describe('toolherd call', () => {
-  it('D36: a pipe gets the text of a tool byte for byte, and no further newline', async () => {
+  it('a pipe gets the text of a tool byte for byte, and no further newline', async () => {
     const herd = await startHerd(config([server('good', 'good.mjs')]));
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     for (const value of ['hello', 'hello\n', 'two\nlines\n\n']) {
