@@ -1,4 +1,4 @@
-// Builds dist/: the command as bundles that start fast, and the library with all packages but two inside.
+// Builds dist/: the command as bundles that start fast, and the library with all packages but one inside.
 // Usage: node scripts/build/build.mjs [FOLDER]   (default: dist)
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -97,8 +97,8 @@ await Promise.all([
     ...common,
     format: 'esm',
     splitting: true,
-    // a script that uses the machines must load the same XState; the types of the library name zod
-    external: ['xstate', 'zod'],
+    // a script that uses the machines must load the same XState
+    external: ['xstate'],
     mainFields: ['module', 'main'],
     // the packages that are CommonJS require Node's own modules
     banner: { js: REQUIRE },

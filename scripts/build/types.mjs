@@ -25,7 +25,8 @@ function follow(file) {
     follow(resolve(dirname(file), `${path}.d.ts`));
 }
 
-for (const { types } of Object.values(exports)) if (types) follow(join(out, types.replace(/^\.\/dist\//, '')));
+for (const { types } of Object.values(exports))
+  if (types) follow(join(out, types.replace(/^\.\/dist\//, '')));
 for (const file of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
   if (file.endsWith('.d.ts') && !reached.has(join(out, file))) rmSync(join(out, file));
 }
