@@ -124,6 +124,31 @@ const goals = [
     of: ({ herdStart: h }) => h?.[20] && h[20].toolherd / h[20]['raw children'],
   },
   {
+    what: 'a warm `npx` entry, start to list, against `node BIN`',
+    goal: most(1.25),
+    of: ({ npx: n }) => n && n['toolherd, npx'].ms / n['node BIN'].ms,
+  },
+  {
+    what: 'its memory, proportional, against `node BIN`',
+    goal: most(1.1),
+    of: ({ npx: n }) => (n?.['node BIN'].pss ? n['toolherd, npx'].pss / n['node BIN'].pss : undefined),
+  },
+  {
+    what: '20 servers by `npx`, daemon to all listed, against the better of mcporter and mcp-hub',
+    goal: most(0.4),
+    of: ({ npxHerd: h }) => againstRivals(h?.[20], 'ms'),
+  },
+  {
+    what: 'their memory, whole tree, proportional, against the better of the two',
+    goal: most(0.5),
+    of: ({ npxHerd: h }) => againstRivals(h?.[20], 'pss'),
+  },
+  {
+    what: 'the same start with the registry unreachable, against reachable',
+    goal: most(1.1),
+    of: ({ npxHerd: h }) => h?.[20] && h[20]['toolherd, registry unreachable'].ms / h[20].toolherd.ms,
+  },
+  {
     what: 'agent attach, 20 cold servers, lists from the cache',
     goal: { text: '≤ 50 ms', holds: (value) => value <= 50 },
     of: ({ attach: a }) => a?.first,
@@ -167,6 +192,12 @@ const goals = [
       `fds ${before.fds} → ${after.fds}, timers ${before.timers} → ${after.timers}`,
   },
 ];
+
+/** @param {any} herd @param {'ms' | 'pss'} field */
+function againstRivals(herd, field) {
+  const rivals = ['mcporter', 'mcp-hub'].map((name) => herd?.[name]?.[field]).filter(Boolean);
+  return rivals.length === 0 ? undefined : herd.toolherd[field] / Math.min(...rivals);
+}
 
 /** A byte a call would be 0.95 MiB: what is left over from a million calls must be less than that. */
 function isBack(/** @type {{ before: any, after: any, calls: number }} */ { before, after, calls }) {
