@@ -61,10 +61,13 @@ declare namespace Bench {
     name: string;
     version: string;
     mostServers?: number;
-    start(names: string[]): Promise<System>;
+    start(servers: Commands): Promise<System>;
     /** From nothing to the list of all tools, in ms. */
-    startTime(names: string[]): Promise<number>;
+    startTime(servers: Commands): Promise<number>;
   }
+
+  /** Servers by name, with their commands; or only the names, of servers that echo. */
+  type Commands = string[] | Record<string, Argv>;
 
   /** Servers by name, with fields of their entries; or only the names. */
   type Servers = string[] | Record<string, object>;

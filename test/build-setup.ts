@@ -15,8 +15,7 @@ export async function setup(): Promise<void> {
   const built = process.env.TOOLHERD_BUILT;
   if (built === undefined) {
     await run(process.execPath, [join(ROOT, 'scripts', 'build', 'build.mjs'), dist]);
-    const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
-    await run(tsc, ['-p', join(ROOT, 'tsconfig.types.json'), '--outDir', dist]);
+    await run(process.execPath, [join(ROOT, 'scripts', 'build', 'types.mjs'), dist]);
   } else cpSync(built, dist, { recursive: true });
   process.env.TOOLHERD_TEST_DIST = dist;
 }

@@ -4,6 +4,7 @@ import { measureFanOut } from './fan-out.mjs';
 import { measureAttach, measureMemory, measureShared, measureStart } from './herd.mjs';
 import { measureBeside, measureLarge } from './large.mjs';
 import { measureMillion } from './million.mjs';
+import { measureNpx, measureNpxHerd } from './npx.mjs';
 import { measureRecovery } from './recovery.mjs';
 import { measureSequential, measureThroughput } from './sequential.mjs';
 import { measureTransient } from './transient.mjs';
@@ -38,6 +39,8 @@ export const metrics = {
     full: { rounds: 7, sizes: [1, 5, 20, 50, 100] },
     quick: { rounds: 1, sizes: [20] },
   },
+  npx: { measure: measureNpx, full: { rounds: 11 }, quick: { rounds: 3 } },
+  'npx-herd': { measure: measureNpxHerd, full: { rounds: 2, sizes: [4, 8, 20] }, quick: undefined },
   attach: { measure: measureAttach, full: { rounds: 11 }, quick: { rounds: 2 } },
   memory: { measure: measureMemory, full: { sizes: [0, 1, 5, 20, 50, 100] }, quick: { sizes: [20] } },
   shared: { measure: measureShared, full: {}, quick: undefined },

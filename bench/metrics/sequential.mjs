@@ -67,6 +67,7 @@ async function startAll(
     'tuned relay': tuned.transport,
     'relay, servers in sessions': sessions.transport,
     'SDK, own child': { kind: 'sdk', servers: childrenOf(names) },
+    'SDK, relay': { kind: 'sdk', path: relay.transport.path },
     'toolherd, socket': herd.transports.mcp,
     'toolherd, fleet/call': herd.transports.fleet,
     'toolherd, library': herd.transports.library,

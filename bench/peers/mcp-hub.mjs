@@ -5,15 +5,15 @@ import { join } from 'node:path';
 import { install } from '../../scripts/shared/install.mjs';
 import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
 import { until } from '../patience.mjs';
-import { writeServersConfig } from '../systems/servers.mjs';
+import { namesIn, writeServersConfig } from '../systems/servers.mjs';
 
 export function findHub() {
   const { folder, version } = install('mcp-hub@4.2.1', { folder: 'bench/mcp-hub', env: environment });
   const cli = join(folder, 'node_modules/mcp-hub/dist/cli.js');
 
-  async function launch(/** @type {string[]} */ names) {
+  async function launch(/** @type {Bench.Commands} */ wanted) {
     const home = makeFolder();
-    const config = writeServersConfig(home, names);
+    const config = writeServersConfig(home, wanted);
     const port = await freePort();
     const env = {
       ...environment,
@@ -28,7 +28,7 @@ export function findHub() {
       const { servers } = JSON.parse(await fetched(`http://localhost:${port}/api/servers`));
       return (
         servers.filter((/** @type {{ status: any }} */ { status }) => status === 'connected').length ===
-        names.length
+        namesIn(wanted).length
       );
     });
     return {
@@ -45,9 +45,9 @@ export function findHub() {
     name: 'mcp-hub',
     version,
     start: launch,
-    async startTime(/** @type {string[]} */ names) {
+    async startTime(/** @type {Bench.Commands} */ wanted) {
       const begun = performance.now();
-      const system = await launch(names);
+      const system = await launch(wanted);
       const ms = performance.now() - begun;
       await system.close();
       return ms;

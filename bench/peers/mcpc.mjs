@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { install } from '../../scripts/shared/install.mjs';
 import { environment, makeFolder, onEnd, removeFolder } from '../children.mjs';
 import { familyOf, processesWith } from '../proc-stats.mjs';
-import { writeServersConfig } from '../systems/servers.mjs';
+import { namesIn, writeServersConfig } from '../systems/servers.mjs';
 
 const run = promisify(execFile);
 
@@ -19,9 +19,9 @@ export function findMcpc() {
   });
   const cli = join(folder, 'node_modules/@apify/mcpc/bin/mcpc');
 
-  async function launch(/** @type {string[]} */ names) {
+  async function launch(/** @type {Bench.Commands} */ servers) {
     const home = makeFolder();
-    const config = writeServersConfig(home, names);
+    const config = writeServersConfig(home, servers);
     const options = { cwd: home, env: { ...environment, HOME: home, MCPC_HOME_DIR: join(home, 'mcpc') } };
     const mcpc = (/** @type {string[]} */ ...args) =>
       run(process.execPath, [cli, ...args], options).catch(({ stderr, message }) => {
@@ -45,7 +45,7 @@ export function findMcpc() {
     };
     const forget = onEnd(close);
     try {
-      for (const name of names) await mcpc('connect', `${config}:${name}`, `@${name}`);
+      for (const name of namesIn(servers)) await mcpc('connect', `${config}:${name}`, `@${name}`);
     } catch (error) {
       await close();
       throw error;
@@ -71,9 +71,9 @@ export function findMcpc() {
     version,
     mostServers: 20,
     start: launch,
-    async startTime(/** @type {string[]} */ names) {
+    async startTime(/** @type {Bench.Commands} */ servers) {
       const begun = performance.now();
-      const system = await launch(names);
+      const system = await launch(servers);
       const ms = performance.now() - begun;
       await system.close();
       return ms;

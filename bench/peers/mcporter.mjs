@@ -5,7 +5,7 @@ import { install, installNode } from '../../scripts/shared/install.mjs';
 import { end, environment, makeFolder, removeFolder, start } from '../children.mjs';
 import { until } from '../patience.mjs';
 import { openAgent } from '../systems/agent.mjs';
-import { ECHO } from '../systems/servers.mjs';
+import { entriesOf, namesIn } from '../systems/servers.mjs';
 
 export function findMcporter() {
   const { folder, version } = install('mcporter@0.12.3', { folder: 'bench/mcporter', env: environment });
@@ -13,17 +13,11 @@ export function findMcporter() {
   const cli = join(folder, 'node_modules/mcporter/dist/cli.js');
 
   /** A daemon, whose servers start when they are first asked for something. */
-  async function launch(/** @type {string[]} */ names) {
+  async function launch(/** @type {Bench.Commands} */ servers) {
     const home = makeFolder();
     const config = join(home, 'mcporter.json');
-    const entry = { command: ECHO[0], args: ECHO.slice(1), lifecycle: 'keep-alive' };
-    writeFileSync(
-      config,
-      JSON.stringify({
-        mcpServers: Object.fromEntries(names.map((/** @type {string} */ name) => [name, entry])),
-        imports: [],
-      }),
-    );
+    const mcpServers = entriesOf(servers, { lifecycle: 'keep-alive' });
+    writeFileSync(config, JSON.stringify({ mcpServers, imports: [] }));
     const env = { ...environment, HOME: home, MCPORTER_DAEMON_DIR: home };
     const options = { cwd: home, env };
     const args = [cli, '--config', config, 'daemon', 'start', '--foreground'];
@@ -45,31 +39,31 @@ export function findMcporter() {
   async function list(
     /** @type {Bench.System} */ system,
     /** @type {Bench.Agent} */ agent,
-    /** @type {string[]} */ names,
+    /** @type {Bench.Commands} */ servers,
   ) {
     await agent.ask('open', system.transport);
-    await agent.ask('list', { servers: names });
+    await agent.ask('list', { servers: namesIn(servers) });
   }
 
   return {
     name: 'mcporter',
     version,
-    async start(/** @type {string[]} */ names) {
-      const system = await launch(names);
+    async start(/** @type {Bench.Commands} */ servers) {
+      const system = await launch(servers);
       const agent = await openAgent(undefined, system.agentOptions);
-      await list(system, agent, names);
+      await list(system, agent, servers);
       await agent.close();
       return system;
     },
-    async startTime(/** @type {string[]} */ names) {
+    async startTime(/** @type {Bench.Commands} */ servers) {
       const begun = performance.now();
-      const system = await launch(names);
+      const system = await launch(servers);
       // the agent's own start is no part of it
       const waiting = performance.now();
       const agent = await openAgent(undefined, system.agentOptions);
       await agent.ask('nothing');
       const waited = performance.now() - waiting;
-      await list(system, agent, names);
+      await list(system, agent, servers);
       const ms = performance.now() - begun - waited;
       await agent.close();
       await system.close();

@@ -4,6 +4,9 @@ const MB = 1e6;
 const MIB = 1024 * 1024;
 const DIRECT = 'SDK, own child';
 const SOCKET = 'toolherd, socket';
+const FLEET_CALL = 'toolherd, fleet/call';
+const LIBRARY = 'toolherd, library';
+const BRIDGE = 'toolherd, bridge with SDK';
 
 const most = (/** @type {number} */ limit) => ({
   text: `≤ ${limit}`,
@@ -28,12 +31,22 @@ const megabytes = (/** @type {number} */ value) => `${(value / MB).toFixed(1)} M
 /** @type {Goal[]} */
 const goals = [
   {
-    what: 'sequential p50, socket, against the minimal relay',
-    goal: most(1.1),
-    of: ({ sequential: s }) => s && s[SOCKET].p50 / s.relay.p50,
+    what: 'sequential p50, socket, against the minimal relay with its servers in sessions, as toolherd has them',
+    goal: most(1.15),
+    of: ({ sequential: s }) => s && s[SOCKET].p50 / s['relay, servers in sessions'].p50,
   },
   {
-    what: 'the same against the direct SDK client',
+    what: 'sequential p50, `fleet/call`, against the socket',
+    goal: most(1.15),
+    of: ({ sequential: s }) => s && s[FLEET_CALL].p50 / s[SOCKET].p50,
+  },
+  {
+    what: 'sequential p50, library, against the socket',
+    goal: most(1.35),
+    of: ({ sequential: s }) => s && s[LIBRARY].p50 / s[SOCKET].p50,
+  },
+  {
+    what: 'sequential p50, socket, against the direct SDK client',
     goal: most(1.45),
     of: ({ sequential: s }) => s && s[SOCKET].p50 / s[DIRECT].p50,
   },
@@ -56,6 +69,20 @@ const goals = [
     goal: least(0.95),
     of: ({ throughput: t }) => t && t.one[SOCKET] / t.one.relay,
   },
+  ...[
+    { way: '`fleet/call`', name: FLEET_CALL, floor: 'relay', against: 'the minimal relay' },
+    { way: 'library', name: LIBRARY, floor: 'relay', against: 'the minimal relay' },
+    {
+      way: 'bridge with SDK',
+      name: BRIDGE,
+      floor: 'SDK, relay',
+      against: "the SDK client on the relay's socket",
+    },
+  ].map(({ way, name, floor, against }) => ({
+    what: `64 in flight, one server, ${way}, against ${against}`,
+    goal: least(0.8),
+    of: (/** @type {{ throughput: any }} */ { throughput: t }) => t && t.one[name] / t.one[floor],
+  })),
   {
     what: '64 in flight over 8 servers, against the minimal relay',
     goal: least(0.95),
@@ -92,9 +119,34 @@ const goals = [
     of: ({ command: c }) => c && c['toolherd call'] / c['a bare script'],
   },
   {
-    what: 'herd of 20 listed, against spawning 20 raw children',
-    goal: most(1.3),
+    what: 'herd of 20 listed, boot of the daemon included, against spawning 20 raw children',
+    goal: most(1.35),
     of: ({ herdStart: h }) => h?.[20] && h[20].toolherd / h[20]['raw children'],
+  },
+  {
+    what: 'a warm `npx` entry, start to list, against `node BIN`',
+    goal: most(1.25),
+    of: ({ npx: n }) => n && n['toolherd, npx'].ms / n['node BIN'].ms,
+  },
+  {
+    what: 'its memory, proportional, against `node BIN`',
+    goal: most(1.1),
+    of: ({ npx: n }) => (n?.['node BIN'].pss ? n['toolherd, npx'].pss / n['node BIN'].pss : undefined),
+  },
+  {
+    what: '20 servers by `npx`, daemon to all listed, against the better of mcporter and mcp-hub',
+    goal: most(0.4),
+    of: ({ npxHerd: h }) => againstRivals(h?.[20], 'ms'),
+  },
+  {
+    what: 'their memory, whole tree, proportional, against the better of the two',
+    goal: most(0.5),
+    of: ({ npxHerd: h }) => againstRivals(h?.[20], 'pss'),
+  },
+  {
+    what: 'the same start with the registry unreachable, against reachable',
+    goal: most(1.1),
+    of: ({ npxHerd: h }) => h?.[20] && h[20]['toolherd, registry unreachable'].ms / h[20].toolherd.ms,
   },
   {
     what: 'agent attach, 20 cold servers, lists from the cache',
@@ -140,6 +192,12 @@ const goals = [
       `fds ${before.fds} → ${after.fds}, timers ${before.timers} → ${after.timers}`,
   },
 ];
+
+/** @param {any} herd @param {'ms' | 'pss'} field */
+function againstRivals(herd, field) {
+  const rivals = ['mcporter', 'mcp-hub'].map((name) => herd?.[name]?.[field]).filter(Boolean);
+  return rivals.length === 0 ? undefined : herd.toolherd[field] / Math.min(...rivals);
+}
 
 /** A byte a call would be 0.95 MiB: what is left over from a million calls must be less than that. */
 function isBack(/** @type {{ before: any, after: any, calls: number }} */ { before, after, calls }) {

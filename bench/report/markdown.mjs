@@ -118,6 +118,22 @@ const sections = {
       (/** @type {number} */ ms, /** @type {any} */ all) =>
         `${whole(ms)} (${number(ms / all['raw children'])})`,
     ),
+  'A server that npx runs, started before': ({ npx: n }) =>
+    n &&
+    table(
+      ['', 'start to list, ms', '× `node BIN`', 'MB, proportional', '× `node BIN`'],
+      Object.entries(n).map(([name, { ms, pss }]) => [
+        `\`${name}\``,
+        whole(ms),
+        number(ms / n['node BIN'].ms),
+        megabytes(pss),
+        number(pss / n['node BIN'].pss),
+      ]),
+    ),
+  'A herd of servers that npx runs: start to the list of all tools, ms': ({ npxHerd: h }) =>
+    h && bySize(h, (/** @type {{ ms: number }} */ { ms }) => whole(ms)),
+  'The same: MB of the whole tree, proportional': ({ npxHerd: h }) =>
+    h && bySize(h, (/** @type {{ pss: number }} */ { pss }) => megabytes(pss)),
   'An agent attaches': ({ attach: a }) =>
     a &&
     table(

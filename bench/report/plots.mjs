@@ -59,6 +59,23 @@ const plots = {
       yUnit: 'ms',
       series: turned(herdStart, (/** @type {number} */ ms) => ms),
     }),
+  'npx-start.svg': ({ npxHerd }) =>
+    npxHerd &&
+    lines({
+      title: 'Servers that npx runs: from nothing to the list of all tools',
+      xUnit: 'servers',
+      yUnit: 'ms',
+      series: turned(npxHerd, (/** @type {{ ms: number }} */ { ms }) => ms),
+    }),
+  'npx-memory.svg': ({ npxHerd }) =>
+    npxHerd &&
+    lines({
+      title: 'Servers that npx runs: memory of the whole tree',
+      xUnit: 'servers',
+      yUnit: 'MB, proportional',
+      linear: true,
+      series: turned(npxHerd, (/** @type {{ pss: number }} */ { pss }) => pss / MB),
+    }),
   'herd-memory.svg': ({ memory }) =>
     memory &&
     lines({

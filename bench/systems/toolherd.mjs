@@ -19,9 +19,11 @@ const entry = (/** @type {string} */ name, more = {}) => ({
   ...more,
 });
 
-/** `servers`: names, or names with what else stands in their entries. */
-export function makeHerd(/** @type {Bench.Servers} */ servers) {
-  const folder = makeFolder();
+/**
+ * @param {Bench.Servers} servers names, or names with what else stands in their entries
+ * @param {{ folder?: string, variables?: object }} [options] a folder that had a herd before; variables of the daemon
+ */
+export function makeHerd(servers, { folder = makeFolder(), variables = {} } = {}) {
   const home = join(folder, 'home');
   const entries = Array.isArray(servers)
     ? servers.map((name) => entry(name))
@@ -29,7 +31,7 @@ export function makeHerd(/** @type {Bench.Servers} */ servers) {
   const config = { version: '1.0', security: { allowed_commands: [ECHO[0]] }, mcp_servers: entries };
   writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
   const path = join(home, 'run', 'toolherd.sock');
-  const env = { ...environment, TOOLHERD_HOME: home };
+  const env = { ...environment, TOOLHERD_HOME: home, ...variables };
   return {
     folder,
     path,

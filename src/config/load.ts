@@ -1,5 +1,4 @@
 import { dirname, resolve } from 'node:path';
-import type { Environment } from '../shared/environment.js';
 import { Redactor } from '../shared/secrets/redactor.js';
 import { readAgentFile, readConfigFile } from './config-file.js';
 import { readEntry, warnWithoutDescription } from './entry/entry.js';
@@ -8,56 +7,21 @@ import { disabledSpec, findUnset, misconfiguredSpec, resolveEntry } from './entr
 import type { FileContext, ParsedEntry, Report } from './fields/parsed-entry.js';
 import { defaultSettings } from './fields/settings.js';
 import type { ServerSpec, Settings } from './fields/spec.js';
+import type { FileVariable, LoadedHerd, LoadOptions } from './loaded.js';
 import type { SourceDocument } from './parse/document.js';
 import { parseYaml } from './parse/parse-yaml.js';
 import { ConfigError, configError, fileProblem, type Problem } from './parse/problem.js';
 import { FileReadError, readSmallFile } from './parse/read-file.js';
 import type { PlannedEntry } from './trust/trust.js';
 import { isUserOwnedFile } from './trust/trusted-path.js';
-import type { LoadEnvironment, Reader } from './variables/expander.js';
-import type { VariableUse } from './variables/variables.js';
+import type { LoadEnvironment } from './variables/expander.js';
 
-export interface LoadOptions {
-  /** The global config.yaml. It may be missing unless `configRequired`. */
-  configFile: string;
-  configRequired?: boolean;
-  agentFile?: string | undefined;
-  /** The folder of the user's config.yaml: an agent file directly in it needs no `allow`. */
-  userFolder: string;
-  /** The list of allowed files; undefined: trust is not checked (`validate`). */
-  trustFile: string | undefined;
-  /** Which agent files may be used without being in `trustFile`. Default: as `security.trust` says. */
-  exempt?: 'as-set' | 'none';
-  environment: Environment;
-  userHome: string;
-  /** Default `all`. `agent`: problems of the global config do not fail the load; its broken entries are left out. */
-  problemsOf?: 'all' | 'agent';
-  /** See LoadEnvironment. */
-  variables?: LoadEnvironment['variables'];
-  /**
-   * Default `command`. For a `daemon`, an entry of the global file that cannot be resolved does not fail the load: it
-   * becomes a misconfigured server, and the other servers run.
-   */
-  reader?: Reader | undefined;
-}
+export type { LoadOptions };
 
-/** A herd as its files describe it. */
-export interface Loaded {
-  settings: Settings;
-  servers: ServerSpec[];
-  warnings: Problem[];
-  redactor: Redactor;
-  /** Whether there is a global config file. */
-  hasConfigFile: boolean;
-  /** Every variable that the files use, each once for a file. */
-  uses: FileVariable[];
+/** What `loadConfig` returns to toolherd itself. Scripts get a `LoadedHerd`. */
+export interface Loaded extends LoadedHerd {
   /** What `allow` would pin. */
   agent: AgentPlan | undefined;
-}
-
-/** A variable that a file uses. */
-export interface FileVariable extends VariableUse {
-  file: string;
 }
 
 /** An agent file, and what its entries would run. */

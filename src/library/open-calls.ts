@@ -17,35 +17,46 @@ const CANCEL_MS = 2000;
 
 /** The calls of one fleet handle that have not ended. */
 export class OpenCalls {
-  readonly #running = new Map<AbortController, Promise<unknown>>();
-  #state: 'open' | 'closed' = 'open';
+  readonly #running = new Set<Promise<unknown>>();
+  /** Cancels all of them. One for all: an AbortController for each call took a fifth of a call's time. */
+  readonly #closing = new AbortController();
 
   /** Throws after `cancelAll`. */
   check(): void {
-    if (this.#state === 'closed') throw new FleetClosedError();
+    if (this.#closing.signal.aborted) throw new FleetClosedError();
   }
 
   async run<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.check();
-    const controller = new AbortController();
-    const forget = onAbort(signal, () => controller.abort(signal?.reason));
-    const running = (async () => work(controller.signal))();
-    this.#running.set(controller, running);
+    const { signal: either, forget } = eitherOf(signal, this.#closing.signal);
+    const running = (async () => work(either))();
+    this.#running.add(running);
     try {
       return await running;
     } catch (error) {
       throw fleetError(error);
     } finally {
-      this.#running.delete(controller);
+      this.#running.delete(running);
       forget();
     }
   }
 
   /** Cancels all calls and refuses new ones. Resolves when they have ended, or after `CANCEL_MS`. */
   async cancelAll(): Promise<void> {
-    this.#state = 'closed';
-    const running = [...this.#running.values()];
-    for (const controller of this.#running.keys()) controller.abort(new FleetClosedError());
-    await withTimeout(CANCEL_MS, Promise.allSettled(running), systemClock);
+    this.#closing.abort(new FleetClosedError());
+    await withTimeout(CANCEL_MS, Promise.allSettled(this.#running), systemClock);
   }
+}
+
+/** A signal that aborts with the caller's own, if it has one, and with that of the handle. */
+function eitherOf(own: AbortSignal | undefined, closing: AbortSignal) {
+  if (own === undefined) return { signal: closing, forget: () => undefined };
+  const controller = new AbortController();
+  const forgets = [own, closing].map((signal) => onAbort(signal, () => controller.abort(signal.reason)));
+  return {
+    signal: controller.signal,
+    forget: () => {
+      for (const forget of forgets) forget();
+    },
+  };
 }

@@ -5,6 +5,8 @@ import type { Text } from './pending-texts.js';
 import { cancelled, type ErrorObject, errorText, toErrorObject } from './rpc-error.js';
 
 const CLOSE = Buffer.from('}');
+/** The reason that a server gets for a call that its client cancelled: the message of an AbortSignal without a reason. */
+const ABORTED = 'This operation was aborted';
 
 /** A request, for the method that answers it. */
 export interface RequestContext {
@@ -20,7 +22,7 @@ export interface RequestContext {
   /** Runs after the reply was queued, or where none is sent. */
   afterReply(run: () => void): void;
   /** Runs when `signal` would abort. It holds one function. */
-  onCancel(run: () => void): void;
+  onCancel(run: (reason: string) => void): void;
   /** A method that returned `DEFERRED` calls one of these, once. */
   answer(result: unknown): void;
   answerJson(result: string): void;
@@ -47,7 +49,7 @@ export class IncomingRequest implements RequestContext {
   readonly #method: string;
   readonly #reply: Reply | undefined;
   #controller: AbortController | undefined;
-  #onCancel: (() => void) | undefined;
+  #onCancel: ((reason: string) => void) | undefined;
   #afterReply: (() => void)[] | undefined;
   #state: 'running' | 'cancelled' | 'settled' = 'running';
   /** `unwanted`: the client has cancelled it and expects none. `undeliverable`: the connection has closed. */
@@ -93,13 +95,13 @@ export class IncomingRequest implements RequestContext {
   #cancel(): void {
     if (this.#state !== 'running') return;
     this.#state = 'cancelled';
-    this.#onCancel?.();
+    this.#onCancel?.(ABORTED);
     this.#controller?.abort();
   }
 
-  onCancel(run: () => void): void {
+  onCancel(run: (reason: string) => void): void {
     this.#onCancel = run;
-    if (this.isCancelled) run();
+    if (this.isCancelled) run(ABORTED);
   }
 
   markEndless(): void {

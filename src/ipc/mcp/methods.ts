@@ -15,9 +15,6 @@ export type McpMethod = (
   raw: unknown,
 ) => Promise<unknown> | unknown;
 
-/** The reason that a server gets for a call that its client cancelled. */
-const ABORTED = 'This operation was aborted';
-
 interface Named {
   name: string;
   exposed_name: string;
@@ -44,7 +41,7 @@ export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
   'tools/call': (session, params, context, raw) => {
     const request = { server: session.server, method: 'tools/call', params: recordOf(raw) } as const;
     const handle = session.fleet.forward(request, session.replySink(params, context));
-    context.onCancel(() => handle.cancel(ABORTED));
+    context.onCancel((reason) => handle.cancel(reason));
     return DEFERRED;
   },
 

@@ -140,7 +140,7 @@ function methodOf(name: VerbName): FleetMethod {
 
 /** Each result is also sent as progress. */
 function manyContext(connection: Connection, params: Params, context: RequestContext): ManyContext {
-  const { caller, signal, separator, onProgress } = callContext(connection, params, context);
+  const { caller, separator, onProgress } = callContext(connection, params, context);
   let arrived = 0;
   const onResult: ManyContext['onResult'] =
     onProgress &&
@@ -148,7 +148,7 @@ function manyContext(connection: Connection, params: Params, context: RequestCon
       arrived += 1;
       onProgress({ progress: arrived, total, index, result });
     });
-  return { caller, signal, separator, onResult };
+  return { caller, signal: context.signal, separator, onResult };
 }
 
 function callContext(
@@ -159,5 +159,6 @@ function callContext(
   const onProgress = progressTo(peer, params, context);
   const { separator } = connectionFleet;
   // results of MCP are passed on unread; results of calls were converted before
-  return { caller, signal: context.signal, separator, onProgress, acceptsRaw: true };
+  const onCancel: CallContext['onCancel'] = (cancel) => context.onCancel(cancel);
+  return { caller, onCancel, separator, onProgress, acceptsRaw: true };
 }

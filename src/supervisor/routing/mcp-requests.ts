@@ -66,14 +66,16 @@ export class McpRequests {
 
   #promise(call: HerdCall, context: CallContext): Promise<McpResult> {
     const { signal, caller, separator, onServer, acceptsRaw } = context;
-    const { onProgress: progress, onRequest: ask } = context;
+    const { onProgress: progress, onRequest: ask, onCancel } = context;
     const found = onServer && (({ spec }: ConfiguredServer) => onServer(spec.name));
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) => {
         if (!outcome.ok) reject(outcome.error);
         else resolve(outcome.raw === undefined ? outcome.result : asResult(outcome.raw));
       };
-      this.#router.send({ ...call, caller, signal, separator }, { settle, progress, ask, found, acceptsRaw });
+      const sink = { settle, progress, ask, found, acceptsRaw };
+      const handle = this.#router.send({ ...call, caller, signal, separator }, sink);
+      onCancel?.((reason) => handle.cancel(reason));
     });
   }
 }

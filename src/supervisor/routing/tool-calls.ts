@@ -39,7 +39,7 @@ export class ToolCalls {
 
   call(params: CallParams, context: CallContext = {}): Promise<ToolResult> {
     const { router, clock, redact, note } = this.#options;
-    const { onProgress: progress, onRequest: ask } = context;
+    const { onProgress: progress, onRequest: ask, onCancel } = context;
     const begun = clock.now();
     const call = this.#toHerdCall(params, context);
     return new Promise((resolve) => {
@@ -48,7 +48,7 @@ export class ToolCalls {
       let incarnation: number | null = null;
       const unknown = (type: string) =>
         server && note(server, `content of unknown type '${type}' was kept as it came`);
-      router.send(call, {
+      const handle = router.send(call, {
         progress,
         ask,
         found: (to) => {
@@ -63,6 +63,7 @@ export class ToolCalls {
           resolve(toToolResult(outcome, { ...about, redact: (value) => redact(value, server) }));
         },
       });
+      onCancel?.((reason) => handle.cancel(reason));
     });
   }
 

@@ -120,10 +120,10 @@ describe('a fleet at the other end of the socket', () => {
   it('cancels a call by its signal, and does not send a call that was cancelled before', async () => {
     const { fleet, far } = await remote();
     const begun = later();
-    fleet.onCall = (params, { signal }) => {
+    fleet.onCall = (params, { onCancel }) => {
       begun.resolve();
       return new Promise((resolve) =>
-        signal?.addEventListener('abort', () => resolve({ ...resultOf(params, 'partly'), success: false })),
+        onCancel?.(() => resolve({ ...resultOf(params, 'partly'), success: false })),
       );
     };
     const controller = new AbortController();

@@ -162,11 +162,9 @@ describe('a call', () => {
   it("that is cancelled is answered with the fleet's result", async () => {
     const { fleet, client } = await serveFake();
     const begun = later();
-    fleet.onCall = (params, { signal }) => {
+    fleet.onCall = (params, { onCancel }) => {
       begun.resolve();
-      return new Promise((resolve) =>
-        signal?.addEventListener('abort', () => resolve({ ...resultOf(params, ''), success: false })),
-      );
+      return new Promise((resolve) => onCancel?.(() => resolve({ ...resultOf(params, ''), success: false })));
     };
     client.ask(1, 'fleet/call', { server: 'a', tool: 't' });
     await begun.promise;

@@ -66,10 +66,10 @@ describe('a hostile client', () => {
     // the clock stands still: no client is probed
     const { path, server } = await serve(fleet, { clock: new FakeClock() });
     const [begun, cancelled] = [later(), later()];
-    fleet.onCall = (params, { signal }) => {
+    fleet.onCall = (params, { onCancel }) => {
       begun.resolve();
       return new Promise((resolve) =>
-        signal?.addEventListener('abort', () => {
+        onCancel?.(() => {
           cancelled.resolve();
           resolve(resultOf(params, 'no client gets this'));
         }),
