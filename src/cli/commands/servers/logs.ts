@@ -1,4 +1,3 @@
-import { loadConfig } from '../../../config/load.js';
 import type { Fleet, LogEntry, LogEvent } from '../../../fleet/fleet.js';
 import { daemonLog, serverLog, serversWithLogs } from '../../../log/log-paths.js';
 import { type LogFilter, newestEntries, readLog } from '../../../log/read-log.js';
@@ -8,7 +7,7 @@ import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { loadOptions } from '../../core/load-options.js';
+import { knownServers } from '../../core/known-servers.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { follow } from './follow.js';
 
@@ -122,7 +121,8 @@ async function readEntries(context: CommandContext, wanted: Wanted): Promise<Log
   const found = (await Promise.all(servers.map((server) => read(context, server)))).flat();
   const silent = named.filter((name) => !found.some(({ server }) => server === name));
   if (silent.length > 0) {
-    const names = new Set([...known, ...(await serversElsewhere(context))]);
+    // a server may have no log yet
+    const names = new Set([...known, ...(await knownServers(context))]);
     for (const name of silent) {
       if (!names.has(name)) throw unknownServer(name, names);
       output.note(`nothing was logged about '${name}'`);
@@ -137,29 +137,6 @@ async function readEntries(context: CommandContext, wanted: Wanted): Promise<Log
   const entries = newestEntries(newest, { ...wanted, most: newest.length });
   if (named.length === 0 && entries.length === 0) output.note('nothing was logged');
   return entries;
-}
-
-/** Servers that may have no log yet: those of the config files, and those that a running daemon has. */
-async function serversElsewhere(context: CommandContext): Promise<string[]> {
-  const configured = await configuredServers(context);
-  try {
-    const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
-    const { servers } = await fleet.status();
-    return [...configured, ...servers.map(({ name }) => name)];
-  } catch {
-    // without a daemon the files are all there is
-    return configured;
-  }
-}
-
-async function configuredServers(context: CommandContext): Promise<string[]> {
-  try {
-    const { servers } = await loadConfig({ ...loadOptions(context), trustFile: undefined });
-    return servers.map(({ name }) => name);
-  } catch {
-    // "toolherd validate" says what is wrong with a file
-    return [];
-  }
 }
 
 class UnknownServerError extends ToolherdError {
