@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isAtLeast, LOG_LEVELS, type LogLevel } from '../shared/mcp/log-levels.js';
 
@@ -39,6 +40,41 @@ export async function readLog(path: string): Promise<LogLine[]> {
   // the file may have been rotated a moment ago
   const before = await readTail(`${path}.1`, TAIL_BYTES - tail.length);
   return [...linesOf(before), ...linesOf(tail)];
+}
+
+/** Reads what is added to a log from now on. */
+export class LogTail {
+  readonly #path: string;
+  #offset: number;
+  /** The beginning of a line that is not written to its end yet. */
+  #rest = '';
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#offset = sizeOf(path);
+  }
+
+  /** The lines since the last look. */
+  async next(): Promise<LogLine[]> {
+    const size = sizeOf(this.#path);
+    if (size === this.#offset) return [];
+    const isRotated = size < this.#offset;
+    const old = isRotated ? await readFrom(`${this.#path}.1`, this.#offset) : '';
+    const added = await readFrom(this.#path, isRotated ? 0 : this.#offset);
+    this.#offset = (isRotated ? 0 : this.#offset) + Buffer.byteLength(added);
+    const text = this.#rest + old + added;
+    const end = text.lastIndexOf('\n') + 1;
+    this.#rest = text.slice(end);
+    return linesOf(Buffer.from(text.slice(0, end)));
+  }
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+async function readFrom(path: string, offset: number): Promise<string> {
+  return (await readTail(path, Math.max(0, sizeOf(path) - offset))).toString();
 }
 
 async function readTail(path: string, most: number): Promise<Buffer> {

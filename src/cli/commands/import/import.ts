@@ -128,12 +128,16 @@ function planFor(
 function show(
   { output }: CommandContext,
   plan: readonly Planned[],
-  { files }: Findings,
+  { files, searched }: Findings,
   target: ConfigFile,
 ): void {
   if (plan.length === 0) {
-    output.print(files.length === 0 ? 'no config of a client is here' : `no server in ${files.join(', ')}`);
-    if (files.length === 0) output.note('docs/CLIENTS.md lists the files that import looks for');
+    if (files.length > 0) output.print(`no server in ${files.join(', ')}`);
+    else {
+      output.print('no client has a config that import knows');
+      const places = searched.map(({ client, file }) => `  ${client.title}: ${file}`);
+      output.note(['looked for:', ...places].join('\n'));
+    }
     return;
   }
   output.print(planTable(plan, output.columns));
