@@ -19,7 +19,7 @@ describe('what people read', () => {
     const file = join(home.folder, 'state', 'journal.json');
     await say('good', 'echo', { value: 'hi' });
     await until(() => existsSync(file) && readFileSync(file, 'utf8').includes('"ready"'));
-    await killDaemon(daemon);
+    await killDaemon(home, daemon);
     const second = await herdIn(home, await home.start());
     expect((await run('why', 'good')).stdout).toMatch(/ago\s+earlier process 1 is ready/);
     expect((await run('why', 'good', '-v')).stdout).toMatch(/earlier incarnation 1: /);
