@@ -3,8 +3,9 @@ import { CLIENTS, type Client, type Findings, findServers, type Scope } from '..
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
+import { machineOf } from '../../core/machine.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
-import { CLIENT_NAMES, clientsMeant, machineOf, SCOPE_OPTION } from '../agents/select-client.js';
+import { CLIENT_NAMES, clientsMeant, SCOPE_OPTION } from '../agents/select-client.js';
 import { allowCommands } from '../config/allow-commands.js';
 import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-target.js';
 import { type Planned, planImport } from './plan.js';

@@ -37,7 +37,7 @@ Details:
   examples: [
     'toolherd status',
     'toolherd status github --json',
-    ['toolherd status -v', 'two more lines for each server: protocol, lists, calls in flight'],
+    ['toolherd status -v', 'also the protocol and the lists'],
     ['toolherd status --watch --json', 'a line of JSON for every change'],
     'toolherd status --wait --exit-code',
   ],

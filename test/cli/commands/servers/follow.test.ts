@@ -110,7 +110,7 @@ describe('toolherd logs', () => {
     expect(await logs.status).toBe(130);
   });
 
-  it('without a name shows the daemon and all servers, with -f and without it', async () => {
+  it('logs shows the daemon and all servers if it names none, with -f and without it', async () => {
     const herd = await startHerd(HERD);
     const options = { cwd: herd.home.folder, env: herd.home.environment };
     await herd.say('logs', 'log', { level: 'warning', data: 'before' });

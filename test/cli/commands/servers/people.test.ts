@@ -30,7 +30,7 @@ describe('what people read', () => {
     expect((await run('why', 'good')).stdout).toMatch(/ago\s+earlier process 1 is asked to exit/);
   });
 
-  it('without a daemon stop and down say that nothing runs, and offer no start', async () => {
+  it('stop and down say that nothing runs if no daemon does, and offer no start', async () => {
     const home = makeHome(GOOD);
     const run = commandIn(home);
     for (const args of [['stop', 'good'], ['down']]) {

@@ -4,7 +4,7 @@ import { CLIENTS, type FoundServer, findServers, isOurBridge } from '../../../..
 import { shellWord } from '../../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../../core/command.js';
 import { knownServers } from '../../../core/known-servers.js';
-import { machineOf } from '../../agents/select-client.js';
+import { machineOf } from '../../../core/machine.js';
 import { error, type Finding, ok, warn } from './finding.js';
 
 /** The entries of attached clients: whether each leads to a program, a config and a server that exist. */
