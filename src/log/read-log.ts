@@ -42,39 +42,49 @@ export async function readLog(path: string): Promise<LogLine[]> {
   return [...linesOf(before), ...linesOf(tail)];
 }
 
+const EMPTY = Buffer.alloc(0);
+const NEWLINE = 0x0a;
+
 /** Reads what is added to a log from now on. */
 export class LogTail {
   readonly #path: string;
-  #offset: number;
+  #last: { size: number; inode: number };
   /** The beginning of a line that is not written to its end yet. */
-  #rest = '';
+  #rest: Buffer = EMPTY;
 
   constructor(path: string) {
     this.#path = path;
-    this.#offset = sizeOf(path);
+    this.#last = look(path);
   }
 
   /** The lines since the last look. */
   async next(): Promise<LogLine[]> {
-    const size = sizeOf(this.#path);
-    if (size === this.#offset) return [];
-    const isRotated = size < this.#offset;
-    const old = isRotated ? await readFrom(`${this.#path}.1`, this.#offset) : '';
-    const added = await readFrom(this.#path, isRotated ? 0 : this.#offset);
-    this.#offset = (isRotated ? 0 : this.#offset) + Buffer.byteLength(added);
-    const text = this.#rest + old + added;
-    const end = text.lastIndexOf('\n') + 1;
-    this.#rest = text.slice(end);
-    return linesOf(Buffer.from(text.slice(0, end)));
+    const { size, inode } = this.#last;
+    const now = look(this.#path);
+    if (now.size === size && now.inode === inode) return [];
+    const isRotated = inode !== 0 && now.inode !== inode;
+    const old = isRotated ? await readFrom(`${this.#path}.1`, size) : EMPTY;
+    const added = await readFrom(this.#path, isRotated ? 0 : size);
+    this.#last = { size: (isRotated ? 0 : size) + added.length, inode: now.inode };
+    const bytes = Buffer.concat([this.#rest, old, added]);
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    this.#rest = bytes.subarray(end);
+    return linesOf(bytes.subarray(0, end));
   }
 }
 
-function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+function look(path: string): { size: number; inode: number } {
+  try {
+    const { size, ino } = statSync(path);
+    return { size, inode: ino };
+  } catch {
+    // not there yet, or not readable: then it has no lines
+    return { size: 0, inode: 0 };
+  }
 }
 
-async function readFrom(path: string, offset: number): Promise<string> {
-  return (await readTail(path, Math.max(0, sizeOf(path) - offset))).toString();
+async function readFrom(path: string, offset: number): Promise<Buffer> {
+  return readTail(path, Math.max(0, look(path).size - offset));
 }
 
 async function readTail(path: string, most: number): Promise<Buffer> {
