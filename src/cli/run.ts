@@ -125,12 +125,21 @@ function contextOf(globals: Globals, output: Output, open: OpenFleet[]): Command
     environment: process.env,
     userHome,
     cwd: currentFolder(),
-    async fleet({ autostart = true, viewMode = 'agent', anyConfig = false, timeoutMs, onLost } = {}) {
+    async fleet({
+      autostart = true,
+      viewMode = 'agent',
+      anyConfig = false,
+      absentFix,
+      timeoutMs,
+      onLost,
+    } = {}) {
       const { openFleet } = await import('./daemon/connect.js');
       const timeout = timeoutMs ?? globals.timeout;
       const config = anyConfig ? undefined : globals.config;
       const limited = { ...context, globals: { ...globals, timeout, config } };
-      const connection = await openFleet(limited, autostart, viewMode);
+      const connection = await openFleet(limited, autostart, viewMode).catch((error) => {
+        throw absentFix === undefined ? error : withAbsentFix(error, absentFix);
+      });
       open.push(connection);
       if (onLost !== undefined) void connection.closed.then(onLost);
       return connection.fleet;
@@ -140,6 +149,13 @@ function contextOf(globals: Globals, output: Output, open: OpenFleet[]): Command
     confirm: (question) => loadBundle<typeof import('./ui/confirm.js')>('confirm').confirm(question),
   };
   return context;
+}
+
+/** By its type: a bundle has its own copy of the class. */
+function withAbsentFix(error: unknown, fix: string): unknown {
+  return (error as { type?: unknown }).type === 'DaemonNotRunningError'
+    ? Object.assign(error as Error, { fix })
+    : error;
 }
 
 function currentFolder(): string {

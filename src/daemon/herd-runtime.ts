@@ -15,6 +15,7 @@ import { type Clock, systemClock } from '../shared/clock.js';
 import { wantedLevel } from '../shared/mcp/log-levels.js';
 import { VERSION } from '../shared/version.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
+import { JournalFile } from '../supervisor/events/journal-file.js';
 import { printedLevel } from '../supervisor/events/message-tap.js';
 import { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
@@ -63,6 +64,7 @@ export class HerdRuntime {
   readonly #processes: Processes;
   readonly #eras: EraCache;
   readonly #audit: AuditFile;
+  readonly #journals: JournalFile;
   readonly #authorizations: Authorizations;
   readonly #herd: Herd;
   readonly #runtimeServers: RuntimeServers;
@@ -97,6 +99,7 @@ export class HerdRuntime {
     this.#settings = loaded.settings;
     this.logs = logs;
     this.#eras = new EraCache(join(paths.cacheFolder, 'eras.json'), clock);
+    this.#journals = new JournalFile(paths.journalFile, clock);
     this.#audit = new AuditFile({
       path: paths.auditFile,
       maxBytes: loaded.settings.daemon.logMaxBytes,
@@ -175,6 +178,7 @@ export class HerdRuntime {
       callerOf: (caller) => callerOf?.(caller),
       audit: (record) => this.#audit.add(record),
       catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), now, this.#warn),
+      journals: this.#journals,
       pins: {
         store: new PinFiles(join(paths.stateFolder, 'pins'), now),
         policy: () => this.#settings.security.pin,
@@ -329,6 +333,7 @@ export class HerdRuntime {
   #writeRecords(): void {
     this.#herd.flushRecords();
     this.#audit.close();
+    this.#journals.close();
   }
 }
 

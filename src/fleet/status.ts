@@ -147,6 +147,8 @@ export interface JournalEntry {
   cause: string;
   /** Absent for a transition that changes nothing outside of its statechart. */
   kind?: JournalKind;
+  /** From before the daemon was started, or the server was removed and added again. */
+  earlier?: true;
 }
 
 export interface Inspection {

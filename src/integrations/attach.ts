@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { isMap } from '../config/parse/document.js';
 import { ToolherdError } from '../shared/errors.js';
 import { writeFileAtomically } from '../shared/files/write-user-file.js';
+import { type AttachRecord, missingFolders } from './attach-record.js';
 import { parseDocument, readClientFile } from './client-file.js';
 import type { Client, Program } from './clients/client.js';
 import { isOurBridge } from './find-servers.js';
@@ -32,6 +32,7 @@ interface DetachOutcome {
 
 interface Options {
   dryRun: boolean;
+  record: AttachRecord;
 }
 
 /** Writes the entry that connects a client to the herd. Every other byte of its file stays. */
@@ -39,7 +40,7 @@ export async function attachClient(
   client: Client,
   file: string,
   program: Program,
-  { dryRun }: Options,
+  { dryRun, record }: Options,
 ): Promise<AttachOutcome> {
   const entry = client.toClientEntry?.(program);
   if (entry === undefined) throw new Error(`${client.name} cannot run toolherd`);
@@ -52,29 +53,34 @@ export async function attachClient(
     return { ...known, after: before, change: 'unchanged', backup: undefined };
   assertOnlyEntry(client, file, before, after, entry);
   const change = text === undefined ? 'created' : current === undefined ? 'added' : 'replaced';
-  const backup = text === undefined ? undefined : backupOf(file);
+  // A file that has an entry of ours is not the original. The first attach has made the backup, or the file itself.
+  const backup = text === undefined || isOurs(current) ? undefined : backupOf(file);
   if (!dryRun) {
-    // When the file already has an entry of ours, the existing backup is the one without it: keep that.
-    const hasBackup = isOurs(current) && existsSync(backupOf(file));
-    if (backup !== undefined && !hasBackup) await writeBackup(file, backup);
+    const folders = missingFolders(file);
+    if (backup !== undefined) await writeBackup(file, backup);
     await writeFileAtomically(file, after, { expected: text === undefined ? null : Buffer.from(text) });
+    if (text === undefined) record.add(file, folders);
   }
   return { ...known, change, backup };
 }
 
-/** Removes our entry. An entry of the same name that is not ours stays. */
-export async function detachClient(
-  client: Client,
-  file: string,
-  { dryRun }: Options,
-): Promise<DetachOutcome> {
+/** Removes our entry, and the backup and the folders that `attach` made. An entry of the same name that is not ours stays. */
+export async function detachClient(client: Client, file: string, options: Options): Promise<DetachOutcome> {
+  const outcome = await removeOurs(client, file, options);
+  if (options.dryRun) return outcome;
+  await rm(backupOf(file), { force: true });
+  options.record.remove(file);
+  return outcome;
+}
+
+async function removeOurs(client: Client, file: string, { dryRun, record }: Options): Promise<DetachOutcome> {
   const before = readClientFile(file) ?? '';
   const entry = entryIn(client, file, before);
   if (!isOurs(entry)) return { file, before, after: before, change: 'unchanged' };
   const backup = backupOf(file);
   // When the file has not changed since `attach`, its original is restored byte for byte.
   const original = originalOf(client, backup, before, entry);
-  if (original === undefined && before === setEntry(client, '', entry)) {
+  if (original === undefined && isOnlyOurs(client, file, before, entry, record)) {
     if (!dryRun) await rm(file);
     return { file, before, after: '', change: 'deleted' };
   }
@@ -86,11 +92,22 @@ export async function detachClient(
     after,
     original === undefined ? undefined : entryIn(client, file, original),
   );
-  if (!dryRun) {
-    await writeFileAtomically(file, after, { expected: Buffer.from(before) });
-    if (original !== undefined) await rm(backup);
-  }
+  if (!dryRun) await writeFileAtomically(file, after, { expected: Buffer.from(before) });
   return { file, before, after, change: original === undefined ? 'removed' : 'restored' };
+}
+
+/** Whether `attach` made the file and the client added nothing but the address of its schema, as opencode does. */
+function isOnlyOurs(
+  client: Client,
+  file: string,
+  text: string,
+  entry: unknown,
+  record: AttachRecord,
+): boolean {
+  if (text === setEntry(client, '', entry)) return true;
+  if (!record.hasMade(file)) return false;
+  const { rest } = splitEntry(parseDocument(client.format, file, text), client.keys);
+  return isMap(rest) && Object.keys(rest).every((key) => key === '$schema');
 }
 
 /** Whether the file has our entry. False for a file that cannot be read. */

@@ -40,6 +40,8 @@ export interface Findings {
   broken: BrokenFile[];
   /** Every file that exists. */
   files: string[];
+  /** Every file that was looked for. */
+  searched: { client: Client; file: string }[];
 }
 
 export interface Search {
@@ -54,10 +56,11 @@ export interface Search {
 
 /** Reads the files of clients. Nothing in them is expanded, and secret values are replaced by variables. */
 export function findServers(search: Search): Findings {
-  const findings: Findings = { servers: [], broken: [], files: [] };
+  const findings: Findings = { servers: [], broken: [], files: [], searched: [] };
   const extractor = new SecretExtractor();
   for (const client of search.clients) {
     for (const file of filesOf(client, search)) {
+      findings.searched.push({ client, file });
       try {
         const text = readClientFile(file);
         if (text === undefined) continue;

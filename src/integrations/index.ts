@@ -12,6 +12,7 @@ import { windsurf } from './clients/windsurf.js';
 import { zed } from './clients/zed.js';
 
 export { attachClient, detachClient, formatEntry, isAttached } from './attach.js';
+export { AttachRecord } from './attach-record.js';
 export type { Client, Machine, Program, Scope } from './clients/client.js';
 export { SecretExtractor } from './extract-secrets.js';
 export {

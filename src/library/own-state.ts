@@ -15,7 +15,7 @@ export interface OwnState {
 }
 
 /**
- * Makes a folder for a ledger and logs. Everything else is shared with the daemon: the trust store, tokens and caches.
+ * Makes a folder for a ledger, logs and a journal. Everything else is shared with the daemon: the trust store, tokens and caches.
  * First it ends what herds whose process was killed have left: processes (their watchdogs have usually killed them),
  * containers, folders.
  */
@@ -25,7 +25,12 @@ export async function makeOwnState(paths: Paths, environment: Environment): Prom
   const folder = join(all, `${process.pid}-${randomBytes(4).toString('hex')}`);
   makeFolder(folder);
   return {
-    paths: { ...paths, logFolder: join(folder, 'logs'), ledgerFile: join(folder, 'ledger') },
+    paths: {
+      ...paths,
+      logFolder: join(folder, 'logs'),
+      ledgerFile: join(folder, 'ledger'),
+      journalFile: join(folder, 'journal.json'),
+    },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isAtLeast, LOG_LEVELS, type LogLevel } from '../shared/mcp/log-levels.js';
 
@@ -39,6 +40,51 @@ export async function readLog(path: string): Promise<LogLine[]> {
   // the file may have been rotated a moment ago
   const before = await readTail(`${path}.1`, TAIL_BYTES - tail.length);
   return [...linesOf(before), ...linesOf(tail)];
+}
+
+const EMPTY = Buffer.alloc(0);
+const NEWLINE = 0x0a;
+
+/** Reads what is added to a log from now on. */
+export class LogTail {
+  readonly #path: string;
+  #last: { size: number; inode: number };
+  /** The beginning of a line that is not written to its end yet. */
+  #rest: Buffer = EMPTY;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#last = look(path);
+  }
+
+  /** The lines since the last look. */
+  async next(): Promise<LogLine[]> {
+    const { size, inode } = this.#last;
+    const now = look(this.#path);
+    if (now.size === size && now.inode === inode) return [];
+    const isRotated = inode !== 0 && now.inode !== inode;
+    const old = isRotated ? await readFrom(`${this.#path}.1`, size) : EMPTY;
+    const added = await readFrom(this.#path, isRotated ? 0 : size);
+    this.#last = { size: (isRotated ? 0 : size) + added.length, inode: now.inode };
+    const bytes = Buffer.concat([this.#rest, old, added]);
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    this.#rest = bytes.subarray(end);
+    return linesOf(bytes.subarray(0, end));
+  }
+}
+
+function look(path: string): { size: number; inode: number } {
+  try {
+    const { size, ino } = statSync(path);
+    return { size, inode: ino };
+  } catch {
+    // not there yet, or not readable: then it has no lines
+    return { size: 0, inode: 0 };
+  }
+}
+
+async function readFrom(path: string, offset: number): Promise<Buffer> {
+  return readTail(path, Math.max(0, look(path).size - offset));
 }
 
 async function readTail(path: string, most: number): Promise<Buffer> {

@@ -40,7 +40,7 @@ function makeCommand(config = CONFIG) {
 describe('the command and the daemon', () => {
   it('commands that only read do not start a daemon: exit 3', async () => {
     const { run } = makeCommand();
-    for (const command of ['status', 'down']) {
+    for (const command of ['status', 'events']) {
       const { status, stderr } = await run(command);
       expect(stderr).toMatch(
         /^error: DaemonNotRunningError: no daemon is running on .*\n {2}fix: start it with 'toolherd up'\n$/,

@@ -101,7 +101,7 @@ const journal = list(
       event: string,
       cause: string,
     },
-    { kind: string },
+    { kind: string, earlier: { const: true } },
   ),
 );
 const snapshot = object({ server: string, keeper: string });

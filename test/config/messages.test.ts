@@ -121,3 +121,10 @@ it.each([
   const [problem] = await problemsOf({ agent: without(remoteAgent(transport), / +url.*\n/) });
   expect(problem?.fix).toBe(`add 'url: ${scheme}://…'`);
 });
+
+it('the fix for an absent server field says what the field is for, beside a command', async () => {
+  const [problem] = await problemsOf({ agent: without(stdioAgent(), / +server.*\n/) });
+  expect(problem?.fix).toBe(
+    "add the field 'server': a name for the package or service, for people; 'command' and 'args' say what runs",
+  );
+});

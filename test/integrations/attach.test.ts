@@ -40,7 +40,8 @@ describe('toolherd attach', () => {
       stdout: 'attached: Cursor ($/.cursor/mcp.json)\n',
       stderr:
         'backup: $/.cursor/mcp.json.before-toolherd\n' +
-        'next: restart Cursor; undo with: toolherd detach cursor\n',
+        'next: restart Cursor\n' +
+        'undo with: toolherd detach cursor\n',
     });
     const attached = read('.cursor/mcp.json');
     expect(attached).toContain('// mine\n');
@@ -235,6 +236,50 @@ describe('toolherd attach', () => {
     expect(await run('attach', 'windsurf', '--scope', 'project')).toMatchObject({ status: 2 });
     expect(await run('attach', 'cursor', '--scope', 'world')).toMatchObject({ status: 2 });
     expect(await run('attach', 'holodeck')).toMatchObject({ status: 1 });
+  });
+
+  it.each([
+    ['codex', 'project', 'Codex reads this file only if you trust the project'],
+    ['claude-code', 'project', 'Claude Code asks you to approve the server'],
+    ['gemini', 'project', 'Gemini CLI starts servers only in folders that you trust'],
+    ['gemini', 'user', 'Gemini CLI starts servers only in folders that you trust'],
+  ])('says what the client still asks for, and how to undo it: %s, %s', async (client, scope, asked) => {
+    const { run } = begin();
+    const { stderr } = await run('attach', client, '--scope', scope);
+    expect(stderr).toContain(`; ${asked}`);
+    const undo = /undo with: toolherd (.+)\n/.exec(stderr)?.[1] ?? '';
+    expect((await run(...undo.split(' '))).stdout).toContain('detached: ');
+  });
+
+  it('warns of a server that no config has, with the nearest name, and writes the entry', async () => {
+    const { run } = begin({
+      '.config/toolherd/config.yaml':
+        'mcp_servers: [{name: github, description: d, server: s, command: npx, args: ["${UNSET}"]}]\n',
+    });
+    const { status, stderr } = await run('attach', 'cursor', '--server', 'githb');
+    expect(status).toBe(0);
+    expect(stderr).toContain("warning: no server is called 'githb'");
+    expect(stderr).toContain("did you mean 'github'?");
+    expect((await run('attach', 'cursor', '--server', 'github')).stderr).not.toContain('warning');
+  });
+
+  it('warns of paths in the cache of npx, which npm may delete', async () => {
+    const { home } = begin({ '.npm/_npx/0a1b/node_modules/.bin/x': '' });
+    const folder = join(home, '.npm/_npx/0a1b/node_modules/.bin');
+    symlinkSync(COMMAND, join(folder, 'toolherd'));
+    const options = { cwd: home, env: { PATH: folder } };
+    const { stderr } = await toolherd(['attach', 'cursor'], options);
+    expect(stderr).toContain(`warning: ${folder}/toolherd is in the cache of npx, which npm may delete`);
+    expect((await toolherd(['attach', 'cursor', '--scope', 'project'], options)).stderr).not.toContain('npx');
+    const service = await toolherd(['service', 'install', '--dry-run'], options);
+    expect(service.stderr).toContain('is in the cache of npx, which npm may delete');
+  });
+
+  it('follows the variable that gives Gemini CLI another home', async () => {
+    const { home } = begin();
+    const env = { GEMINI_CLI_HOME: join(home, 'other') };
+    const { stdout } = await toolherd(['attach', 'gemini', '--json'], { cwd: home, env });
+    expect(JSON.parse(stdout).file).toBe(join(home, 'other/.gemini/settings.json'));
   });
 
   it.each([

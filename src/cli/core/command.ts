@@ -123,6 +123,8 @@ export interface FleetOptions {
   viewMode?: ViewMode;
   /** The daemon may read another config than --config names. */
   anyConfig?: boolean;
+  /** The fix where no daemon runs, for a command that does not want one. By default: start it. */
+  absentFix?: string;
   /** Maximum wait for the hello of the daemon, in place of --timeout. */
   timeoutMs?: number;
   onLost?: () => void;
@@ -145,6 +147,9 @@ export interface CommandContext {
   /** Asks a yes-or-no question on the terminal. */
   confirm(question: string): Promise<boolean>;
 }
+
+/** The `absentFix` of a command that stops servers. */
+export const NOTHING_RUNS = 'nothing is needed: no server runs without it';
 
 /** The context of one command, with its own arguments and options. */
 export interface CommandInput<A = Record<string, unknown>, O = Record<string, unknown>>

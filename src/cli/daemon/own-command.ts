@@ -18,6 +18,12 @@ export function ownCommand({ environment }: Pick<CommandContext, 'environment'>)
   ];
 }
 
+/** npm deletes the cache of npx when it wants to. `again`: the command that writes the path anew. */
+export function npxWarning(script = '', again: string): string | undefined {
+  if (!/[/\\]_npx[/\\]/.test(script)) return undefined;
+  return `warning: ${script} is in the cache of npx, which npm may delete; better: npm install --global toolherd, then: ${again}`;
+}
+
 function onPath(folders: readonly string[], name: string, file: string): string {
   const real = realOf(file);
   const candidates = folders.map((folder) => join(folder, name));

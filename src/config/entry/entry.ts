@@ -118,7 +118,9 @@ function entryShape(document: SourceDocument, path: Path, data: DataMap): ShapeP
       'ValidationError',
       [...path, 'server'],
       message,
-      'name the package or service',
+      server === undefined
+        ? "add the field 'server': a name for the package or service, for people; 'command' and 'args' say what runs"
+        : 'name the package or service',
     );
     found.splice(0, found.length, ...others, { problem, inner: ['server'] });
   }

@@ -14,5 +14,6 @@ export const claudeCode: Client = {
   keysOfProject: (folder) => ['projects', folder, 'mcpServers'],
   fields: { ...COMMON_FIELDS, timeout: seconds('request_timeout', { unit: MILLISECOND, whole: true }) },
   references: shellReferences,
+  asks: { project: 'Claude Code asks you to approve the server when you start it here' },
   toClientEntry: (program) => ({ type: 'stdio', ...commonEntry(program) }),
 };

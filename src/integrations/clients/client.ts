@@ -40,6 +40,8 @@ export interface Client {
   /** Where the client has a value that our entry has at this place (`env.TOKEN`). By default at the same place. */
   placeOf?(place: string): string;
   references: References;
+  /** What the client asks of the user before it starts a server of this file. */
+  asks?: Partial<Record<Scope, string>>;
   /** The client's entry for a program. Undefined for a client that cannot run toolherd. */
   toClientEntry: ((program: Program) => Record<string, unknown>) | undefined;
 }

@@ -52,5 +52,6 @@ export const codex: Client = {
   },
   placeOf: (place) => place.replace(/^headers\./, 'http_headers.'),
   references: noReferences,
+  asks: { project: 'Codex reads this file only if you trust the project: it asks when you start it here' },
   toClientEntry: commonEntry,
 };

@@ -8,7 +8,8 @@ export const gemini: Client = {
   name: 'gemini',
   title: 'Gemini CLI',
   format: 'json',
-  user: ({ home }) => [join(home, '.gemini', 'settings.json')],
+  // Gemini CLI takes this variable for the home folder
+  user: ({ home, environment }) => [join(environment.GEMINI_CLI_HOME || home, '.gemini', 'settings.json')],
   project: ['.gemini/settings.json'],
   keys: ['mcpServers'],
   fields: {
@@ -23,5 +24,9 @@ export const gemini: Client = {
     excludeTools: tools('deny'),
   },
   references: bareReferences,
+  asks: {
+    user: 'Gemini CLI starts servers only in folders that you trust: it asks when you start it there',
+    project: 'Gemini CLI starts servers only in folders that you trust: it asks when you start it there',
+  },
   toClientEntry: commonEntry,
 };

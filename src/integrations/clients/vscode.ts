@@ -17,5 +17,6 @@ export const vscode: Client = {
   keys: ['servers'],
   fields: COMMON_FIELDS,
   references: editorReferences,
+  asks: { project: 'VS Code asks whether you trust the server when it first starts it' },
   toClientEntry: (program) => ({ type: 'stdio', ...commonEntry(program) }),
 };

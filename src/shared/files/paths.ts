@@ -17,6 +17,10 @@ export interface Paths {
   trustFile: string;
   /** Tokens of remote servers; the only file that holds any. */
   authFile: string;
+  /** What `attach` made in the folders of clients. */
+  attachedFile: string;
+  /** The last transitions of every server, for the next daemon. */
+  journalFile: string;
 }
 
 export function findPaths(environment: Environment, userHome: string): Paths {
@@ -34,6 +38,8 @@ export function findPaths(environment: Environment, userHome: string): Paths {
     ledgerFile: join(stateFolder, 'ledger'),
     trustFile: join(stateFolder, 'trust.json'),
     authFile: join(stateFolder, 'auth.json'),
+    attachedFile: join(stateFolder, 'attached.json'),
+    journalFile: join(stateFolder, 'journal.json'),
   };
 }
 

@@ -109,8 +109,13 @@ export class Journal {
     return { state: isNew ? 'created' : serverState(newest.name), detail: keeperState(after.name) } as const;
   }
 
-  of(key: string): JournalEntry[] {
-    return [...(this.#entries.get(key) ?? [])];
+  of(key: string): readonly JournalEntry[] {
+    return this.#entries.get(key) ?? [];
+  }
+
+  /** The journal of a new server begins with what is known of earlier ones. */
+  recall(key: string, earlier: readonly JournalEntry[]): void {
+    if (earlier.length > 0 && !this.#entries.has(key)) this.#entries.set(key, [...earlier]);
   }
 
   /** When the server came into its present state; steps inside a state do not count. */

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../shared/json.js';
 import { levelOf, type ServerLogLevel } from '../../shared/mcp/log-levels.js';
 import { LIST_CHANGED } from '../../shared/mcp/mcp-names.js';
 
+import { withoutEscapes } from '../../shared/text/control-characters.js';
 import { TokenBucket } from '../../shared/token-bucket.js';
 import type { OpenLink } from '../server/link-actor.js';
 import type { EventBus } from './event-bus.js';
@@ -162,7 +163,7 @@ export class MessageTap {
 
   /** Redacted before it is cut: the half of a secret would not be recognised. */
   #shown(spec: ServerSpec, said: string, longest: number): string {
-    const clean = this.#options.redactFor(spec, said.slice(0, longest + LONGEST_SECRET));
+    const clean = this.#options.redactFor(spec, withoutEscapes(said.slice(0, longest + LONGEST_SECRET)));
     return cut(clean, longest, said.length - longest);
   }
 

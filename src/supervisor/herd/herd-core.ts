@@ -11,6 +11,7 @@ import { type EndedCall, serverError } from '../events/call-event.js';
 import { type CallRecordOptions, CallRecords } from '../events/call-records.js';
 import type { EventBus, Topic } from '../events/event-bus.js';
 import { type ActorOwners, type Change, type Chart, Journal } from '../events/journal.js';
+import type { JournalStore } from '../events/journal-file.js';
 import { MessageTap, type MessageTapOptions } from '../events/message-tap.js';
 import { MemoryBudget } from '../memory/memory-budget.js';
 import { GroupMemory, type MemoryOf } from '../memory/rss.js';
@@ -38,6 +39,8 @@ export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 
   keepText?: KeepText;
   /** The lists from an earlier daemon. */
   catalogs?: CatalogStore;
+  /** The journals from an earlier daemon. */
+  journals?: JournalStore;
   /** The pins of tools. */
   pins?: Omit<PinKeeping, 'redact'>;
   /** How the memory of processes is read; default: as the system tells. */
@@ -83,6 +86,8 @@ export class HerdCore {
   readonly #startedAt: string;
   /** The owner tags of log lines by key, kept while the server stops. */
   readonly #logOwnerTags = new Map<string, string | undefined>();
+  /** What the stored journals call each server, by key. */
+  readonly #journalIds = new Map<string, string>();
   #requests = 0;
   #state: 'open' | 'ending' = 'open';
 
@@ -129,6 +134,7 @@ export class HerdCore {
       create: (spec, key, predecessor) => {
         generation += 1;
         this.#logOwnerTags.set(key, logOwnerTag(spec, `${this.#startedAt} ${generation}`));
+        this.#recallJournal(spec, key);
         const deps = {
           key,
           clock,
@@ -153,6 +159,7 @@ export class HerdCore {
       },
       forgotten: (key) => {
         this.#journal.forget(key);
+        this.#journalIds.delete(key);
         this.#logOwnerTags.delete(key);
       },
     });
@@ -224,7 +231,7 @@ export class HerdCore {
   }
 
   journalOf({ key }: ConfiguredServer) {
-    return this.#journal.of(key);
+    return [...this.#journal.of(key)];
   }
 
   status(visibles: readonly VisibleServer[]): ServerStatus[] {
@@ -318,7 +325,16 @@ export class HerdCore {
     this.#emit('catalog', key, () => ({ ...change, at: this.now() }));
   }
 
+  #recallJournal(spec: ServerSpec, key: string): void {
+    const id = journalId(spec);
+    if (id === undefined) return;
+    this.#journalIds.set(key, id);
+    this.#journal.recall(key, this.#options.journals?.recall(id) ?? []);
+  }
+
   #changed({ key, incarnation, cause, at, state, detail }: Change): void {
+    const id = this.#journalIds.get(key);
+    if (id !== undefined) this.#options.journals?.keep(id, this.#journal.of(key));
     this.#emit('state', key, () => {
       const shown = detail ?? this.pool.at(key)?.snapshot().detail;
       return shown && { incarnation, state, detail: shown, cause, at };
@@ -343,6 +359,14 @@ function serverErrorLine({ request, outcome }: EndedCall, redact: <T>(value: T) 
 
 function shortened(text: string): string {
   return text.length > LOGGED_CHARACTERS ? `${text.slice(0, LOGGED_CHARACTERS)}…` : text;
+}
+
+/** The same in every daemon. Undefined for the server of one connection, which no later daemon has. */
+function journalId(spec: ServerSpec): string | undefined {
+  const { name, sharing, origin } = spec;
+  if (sharing === 'per-agent') return undefined;
+  const folder = sharing === 'per-folder' && spec.transport === 'stdio' ? spec.cwd : undefined;
+  return JSON.stringify([origin.file, name, ...(folder === undefined ? [] : [folder])]);
 }
 
 /**

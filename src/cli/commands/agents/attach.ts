@@ -1,9 +1,18 @@
 import { resolve } from 'node:path';
-import { attachClient, CLIENTS, formatEntry, type Program, type Scope } from '../../../integrations/index.js';
+import {
+  AttachRecord,
+  attachClient,
+  CLIENTS,
+  formatEntry,
+  type Program,
+  type Scope,
+} from '../../../integrations/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
+import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { ownCommand } from '../../daemon/own-command.js';
+import { knownServers } from '../../core/known-servers.js';
+import { npxWarning, ownCommand } from '../../daemon/own-command.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
 import { SEPARATOR_OPTION } from './separator-option.js';
 
@@ -51,7 +60,8 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     const file = clientFile(context, client, scope);
     const program = bridgeProgram(context, scope, options);
     const dryRun = options['dry-run'];
-    const { change, backup } = await attachClient(client, file, program, { dryRun });
+    const record = new AttachRecord(context.paths.attachedFile);
+    const { change, backup } = await attachClient(client, file, program, { dryRun, record });
     const entry = client.toClientEntry(program);
     output.json({
       ok: true,
@@ -69,11 +79,31 @@ Clients: ${ATTACHABLE.join(', ')}.`,
       output.print(`attached: ${client.title} (${file})`);
       if (change === 'replaced') output.note('replaced the existing entry of that name');
       if (backup !== undefined) output.note(`backup: ${backup}`);
-      output.note(`next: restart ${client.title}; undo with: toolherd detach ${client.name}`);
+      const asked = client.asks?.[scope];
+      output.note(`next: restart ${client.title}${asked === undefined ? '' : `; ${asked}`}`);
+      const where = scope === 'project' ? ' --scope project' : '';
+      output.note(`undo with: toolherd detach ${client.name}${where}`);
     }
+    const doubts = [
+      await unknownServerWarning(context, options.server),
+      scope === 'user' ? npxWarning(program.args[0], `toolherd attach ${client.name}`) : undefined,
+    ];
+    for (const doubt of doubts) if (doubt !== undefined) output.note(doubt);
     return EXIT.ok;
   },
 });
+
+/** It is written nevertheless: the server may be added later, or by an agent.yaml that is not here. */
+async function unknownServerWarning(
+  context: CommandContext,
+  server: string | undefined,
+): Promise<string | undefined> {
+  if (server === undefined) return undefined;
+  const known = await knownServers(context);
+  if (known.has(server)) return undefined;
+  const near = didYouMean(server, known) || 'see: toolherd list';
+  return `warning: no server is called '${server}', so the client gets no tools until there is one; ${near}`;
+}
 
 interface BridgeView {
   server: string | undefined;

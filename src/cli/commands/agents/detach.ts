@@ -1,4 +1,4 @@
-import { detachClient, isAttached } from '../../../integrations/index.js';
+import { AttachRecord, detachClient, isAttached } from '../../../integrations/index.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
@@ -14,7 +14,7 @@ export const command = defineCommand({
   name: 'detach',
   summary: "Removes the entry that attach wrote from a client's config.",
   details: `The rest of the file stays byte for byte. A file that attach made, and that has
-nothing else, is deleted.`,
+nothing else, is deleted, with the folders that attach made and the backup.`,
   args: { client: CLIENT_ARGUMENT },
   options: {
     scope: SCOPE_OPTION,
@@ -28,7 +28,8 @@ nothing else, is deleted.`,
     const { scope } = options;
     const file = clientFile(context, client, scope, (candidate) => isAttached(client, candidate));
     const dryRun = options['dry-run'];
-    const { change } = await detachClient(client, file, { dryRun });
+    const record = new AttachRecord(context.paths.attachedFile);
+    const { change } = await detachClient(client, file, { dryRun, record });
     output.json({ ok: true, client: client.name, scope, file, change, dry_run: dryRun });
     output.print(
       `${dryRun && change !== 'unchanged' ? 'would be ' : ''}${RESULT[change]}: ${client.title} (${file})`,

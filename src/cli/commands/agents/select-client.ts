@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { CLIENTS, type Client, clientsNamed, type Machine, type Scope } from '../../../integrations/index.js';
+import { CLIENTS, type Client, clientsNamed, type Scope } from '../../../integrations/index.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
-
-export function machineOf({ environment, userHome }: CommandContext): Machine {
-  return { platform: process.platform, home: userHome, environment };
-}
+import { machineOf } from '../../core/machine.js';
 
 export const CLIENT_NAMES: readonly string[] = CLIENTS.map((client) => client.name);
 

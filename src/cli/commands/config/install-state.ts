@@ -23,13 +23,6 @@ export function stateOf(context: CommandContext, server: EntryName): InstallStat
   return isGlobal ? 'global' : 'not_installed';
 }
 
-export const STATE_LABELS: Readonly<Record<InstallState, string>> = {
-  not_installed: 'not installed',
-  local: 'installed local',
-  global: 'installed global',
-  both: 'installed local and global',
-};
-
 /** None if the file cannot be read: it is not the one that the command edits. */
 export function entriesIn(target: ConfigFile): FoundEntry[] {
   try {

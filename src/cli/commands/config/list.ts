@@ -5,18 +5,19 @@ import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { table } from '../../ui/table.js';
+import { NO_SERVERS } from '../../ui/text.js';
 import { type ConfigFile, entriesOf, globalFile, localFile, readText, settingsOf } from './config-target.js';
 
 export const command = defineCommand({
   name: 'list',
-  summary: 'Lists the servers of the nearest agent.yaml, or with -g of the global config.',
+  summary: 'Lists the servers of the nearest agent.yaml and of the global config.',
   details: `It starts nothing, and works for files that are not allowed.
 "toolherd status" shows what runs.`,
   options: {
     global: { type: 'boolean', short: 'g', about: 'the global config alone' },
-    all: { type: 'boolean', about: 'both files' },
+    all: { type: 'boolean', about: 'both files (the default)' },
   },
-  examples: ['toolherd list', 'toolherd list --all', "toolherd list -g --json | jq -r '.servers[].name'"],
+  examples: ['toolherd list', 'toolherd list -g', "toolherd list -g --json | jq -r '.servers[].name'"],
   exits: { ok: 'ok', badConfig: 'a file is wrong' },
   async run(context) {
     const { options, output } = context;
@@ -36,7 +37,7 @@ export const command = defineCommand({
     ]);
     output.print(
       cells.length === 0
-        ? 'no servers'
+        ? NO_SERVERS
         : table(['NAME', 'WHERE', 'TRANSPORT', 'SERVER', ''], cells, output.columns),
     );
     return EXIT.ok;
@@ -52,10 +53,7 @@ function chosenFiles(
   }
   if (global) return [globalFile(context)];
   const local = localFile(context);
-  if (local === undefined) {
-    context.output.note('there is no agent.yaml here or above; the global config: toolherd list -g');
-  }
-  return [...(local === undefined ? [] : [local]), ...(all ? [globalFile(context)] : [])];
+  return [...(local === undefined ? [] : [local]), globalFile(context)];
 }
 
 function rowsOf(context: CommandContext, target: ConfigFile) {

@@ -6,7 +6,7 @@ import { singleLine } from '../../ui/text.js';
 import { chosenFile } from './config-target.js';
 import { editConfigFile } from './edit-config-file.js';
 import { findEntry } from './find-entry.js';
-import { ourEntries, STATE_LABELS, stateOf } from './install-state.js';
+import { type InstallState, ourEntries, stateOf } from './install-state.js';
 
 export const command = defineCommand({
   name: 'remove',
@@ -49,7 +49,15 @@ Comments and order of the file stay as they are.`,
       allowed: edited.isAllowed,
     });
     output.print(dryRun ? diff : singleLine(`removed: ${removed?.name ?? name} from ${target.file}`));
-    output.note(dryRun ? 'nothing was written (--dry-run)' : `now: ${STATE_LABELS[state]}`);
+    output.note(dryRun ? 'nothing was written (--dry-run)' : LEFT[state](removed?.name ?? name));
     return EXIT.ok;
   },
 });
+
+/** Where else the server still is. */
+const LEFT: Readonly<Record<InstallState, (name: string) => string>> = {
+  not_installed: (name) => `no config that toolherd reads here has '${name}' any more`,
+  local: (name) => `the nearest agent.yaml still has '${name}'`,
+  global: (name) => `the global config still has '${name}'`,
+  both: (name) => `the nearest agent.yaml and the global config still have '${name}'`,
+};

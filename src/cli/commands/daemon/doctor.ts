@@ -3,6 +3,7 @@ import { defineCommand } from '../../core/command.js';
 import { socketOf } from '../../daemon/connect.js';
 import { paintLevels } from '../../ui/colors.js';
 import { quoted, singleLine } from '../../ui/text.js';
+import { checkClients } from './doctor/clients.js';
 import { checkConfig } from './doctor/config.js';
 import { checkDaemon } from './doctor/daemon.js';
 import type { Finding } from './doctor/finding.js';
@@ -13,7 +14,8 @@ export const command = defineCommand({
   name: 'doctor',
   summary: 'Checks everything that toolherd needs, and says how to fix what is wrong.',
   details: `It checks Node, PATH, npx, uvx and docker, the socket, the folders and their
-permissions, the daemon, the config, trust, and processes of a dead daemon.
+permissions, the daemon, the config, trust, the entries of attached clients, and
+processes of a dead daemon.
 It starts and changes nothing.`,
   examples: [
     'toolherd doctor',
@@ -33,6 +35,7 @@ It starts and changes nothing.`,
       ...checkFolders(context),
       ...(await checkDaemon(context, socket)),
       ...config,
+      ...(await checkClients(context)),
       checkDisk(context),
       checkLogs(context),
     ];

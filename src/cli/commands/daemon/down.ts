@@ -4,7 +4,7 @@ import { holderOf } from '../../../ipc/socket/socket-lock.js';
 import { lockFileOf, successorFileOf } from '../../../ipc/socket/socket-owner.js';
 import { daemonLog } from '../../../log/log-paths.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
-import { type CommandContext, defineCommand } from '../../core/command.js';
+import { type CommandContext, defineCommand, NOTHING_RUNS } from '../../core/command.js';
 import { printError } from '../../core/report-error.js';
 import { socketOf } from '../../daemon/connect.js';
 import { lookForDaemon } from '../../daemon/find-daemon.js';
@@ -30,7 +30,11 @@ runs: "toolherd up", "toolherd call" or a new agent starts one.`,
   },
   async run(context) {
     const { options, output } = context;
-    const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
+    const fleet = await context.fleet({
+      autostart: false,
+      viewMode: 'herd',
+      absentFix: NOTHING_RUNS,
+    });
     const { daemon } = await fleet.status([]);
     const report = await fleet.shutdown(options.grace).catch(ifEnded);
     const next = await nextOf(context, daemon.pid);

@@ -7,7 +7,7 @@ import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { type Argv, runProgram } from '../../core/run-program.js';
-import { ownCommand } from '../../daemon/own-command.js';
+import { npxWarning, ownCommand } from '../../daemon/own-command.js';
 import { launchdService } from './service/launchd.js';
 import { keptEnvironment, type Service } from './service/service.js';
 import { systemdService } from './service/systemd.js';
@@ -65,6 +65,8 @@ async function install(context: CommandContext, service: Service, dryRun: boolea
   const isUpdate = old !== undefined && old !== text;
   const steps = isUpdate ? service.update : service.install;
   const report = { manager, file, dry_run: dryRun, commands: steps };
+  const doubt = npxWarning(ownCommand(context)[1], 'toolherd service install');
+  if (doubt !== undefined) output.note(doubt);
   if (dryRun) {
     output.json({ ok: true, ...report, text });
     output.print(`# ${file}\n${text}\n# then:\n${steps.map(commandLine).join('\n')}`);

@@ -46,7 +46,10 @@ export function explain(command: Command): string {
     ...(own.length === 0 ? [] : [`Options:\n${optionLines(own)}`]),
     `Examples:\n${columns(examples.map((example) => (typeof example === 'string' ? [example] : example)))}`,
     ...(exits.length === 0 ? [] : [`Exit status:\n${columns(exits)}`]),
-    globalHelp(),
+    wrap(
+      `Options for every command: ${globalHeads()}. 'toolherd help' explains them, and the exit statuses of every command.`,
+      '  ',
+    ),
   ].join('\n\n');
 }
 
@@ -80,6 +83,12 @@ function globalHelp(): string {
     `Options for every command:\n${optionLines(visibleOptions(GLOBAL_OPTIONS))}`,
     `Exit status of every command, besides its own:\n${columns(commonExitLines())}`,
   ].join('\n\n');
+}
+
+function globalHeads(): string {
+  return visibleOptions(GLOBAL_OPTIONS)
+    .map(([key, option]) => optionLabel(key, option))
+    .join(', ');
 }
 
 function optionLines(options: readonly [key: string, option: OptionDeclaration][]): string {

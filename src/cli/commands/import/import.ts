@@ -3,8 +3,9 @@ import { CLIENTS, type Client, type Findings, findServers, type Scope } from '..
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
+import { machineOf } from '../../core/machine.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
-import { CLIENT_NAMES, clientsMeant, machineOf, SCOPE_OPTION } from '../agents/select-client.js';
+import { CLIENT_NAMES, clientsMeant, SCOPE_OPTION } from '../agents/select-client.js';
 import { allowCommands } from '../config/allow-commands.js';
 import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-target.js';
 import { type Planned, planImport } from './plan.js';
@@ -128,12 +129,16 @@ function planFor(
 function show(
   { output }: CommandContext,
   plan: readonly Planned[],
-  { files }: Findings,
+  { files, searched }: Findings,
   target: ConfigFile,
 ): void {
   if (plan.length === 0) {
-    output.print(files.length === 0 ? 'no config of a client is here' : `no server in ${files.join(', ')}`);
-    if (files.length === 0) output.note('docs/CLIENTS.md lists the files that import looks for');
+    if (files.length > 0) output.print(`no server in ${files.join(', ')}`);
+    else {
+      output.print('no client has a config that import knows');
+      const places = searched.map(({ client, file }) => `  ${client.title}: ${file}`);
+      output.note(['looked for:', ...places].join('\n'));
+    }
     return;
   }
   output.print(planTable(plan, output.columns));

@@ -1,4 +1,4 @@
-import { TOPICS } from '../../../fleet/events.js';
+import { type FleetEvent, TOPICS } from '../../../fleet/events.js';
 import { defineCommand } from '../../core/command.js';
 import { follow } from './follow.js';
 import { formatEvent } from './format-event.js';
@@ -7,6 +7,7 @@ export const command = defineCommand({
   name: 'events',
   summary: 'Shows states, logs, changed lists, calls and notifications as they happen.',
   details: `It runs until Ctrl-C.
+A state is shown when it changes; -v shows every step of the statecharts.
 With --json each event is one line.
 An event of a call has the tool, the names and types of its arguments, the
 caller, the duration and the outcome. It never has values or results.
@@ -21,9 +22,18 @@ where it is.`,
   ownTimeout: true,
   run: (context) =>
     follow(context, async (fleet) => {
+      const shown = new Map<string, string>();
+      /** Steps inside of a state, and those of the keeper that follow one of the server, change nothing that is shown. */
+      const isNews = (event: FleetEvent) => {
+        if (event.topic !== 'state' || context.globals.verbose) return true;
+        const state = `${event.state} ${event.detail}`;
+        const before = shown.get(event.server);
+        shown.set(event.server, state);
+        return state !== before;
+      };
       fleet.subscribe(TOPICS, (event) => {
         context.output.jsonLine({ ...event });
-        context.output.print(formatEvent(event));
+        if (isNews(event)) context.output.print(formatEvent(event));
       });
     }),
 });

@@ -51,9 +51,14 @@ function reasonLines(status: Inspection['status'], now: number): string[] {
 
 type Sentence = { at: string; text: string };
 
-function stepOf({ at, chart, incarnation, from, to, cause }: JournalEntry): Sentence {
-  const who = chart === 'keeper' ? 'keeper' : `incarnation ${incarnation}`;
+function stepOf({ at, chart, incarnation, from, to, cause, earlier }: JournalEntry): Sentence {
+  const who = chart === 'keeper' ? 'keeper' : `${marked(earlier)}incarnation ${incarnation}`;
   return { at, text: `${who}: ${from === '' ? to : `${from} → ${to}`}, because: ${cause}` };
+}
+
+/** A new daemon counts the incarnations anew. */
+function marked(earlier: true | undefined): string {
+  return earlier === true ? 'earlier ' : '';
 }
 
 function foundIn(problem: ConfigProblem, { last_error }: Inspection['status']): Sentence {
@@ -70,7 +75,7 @@ function sentenceOf(step: JournalEntry, { server, status }: Inspection): Sentenc
   if (step.kind === undefined) return undefined;
   const cause = step.cause.replace(`${server}: `, '');
   const [noun, verb] = status.transport === 'stdio' ? ['process', 'started'] : ['connection', 'opened'];
-  const text = SENTENCES[step.kind](`${noun} ${step.incarnation}`, cause, verb);
+  const text = SENTENCES[step.kind](`${marked(step.earlier)}${noun} ${step.incarnation}`, cause, verb);
   return text === undefined ? undefined : { at: step.at, text };
 }
 

@@ -1,6 +1,6 @@
 import type { Order } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
-import { type Command, defineCommand } from '../../core/command.js';
+import { type Command, defineCommand, NOTHING_RUNS } from '../../core/command.js';
 import { paintStates } from '../../ui/colors.js';
 import { isUnreachable, statusTable } from './status-table.js';
 
@@ -47,7 +47,7 @@ function lifecycleCommand(
     async run(context) {
       const { args, options, output } = context;
       // without a daemon no server runs: there is nothing to stop
-      const fleet = await context.fleet({ autostart: name !== 'stop' });
+      const fleet = await context.fleet(name === 'stop' ? { autostart: false, absentFix: NOTHING_RUNS } : {});
       const selection = options.all ? { all: true as const } : { servers: [...args.servers] };
       const servers = await fleet[name](selection, options.wait);
       output.json({ servers });

@@ -1,21 +1,21 @@
-import { loadConfig } from '../../../config/load.js';
 import type { Fleet, LogEntry, LogEvent } from '../../../fleet/fleet.js';
 import { daemonLog, serverLog, serversWithLogs } from '../../../log/log-paths.js';
-import { type LogFilter, newestEntries, readLog } from '../../../log/read-log.js';
+import { type LogFilter, type LogLine, LogTail, newestEntries, readLog } from '../../../log/read-log.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { isAtLeast, LOG_LEVELS } from '../../../shared/mcp/log-levels.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
-import { type CommandContext, defineCommand } from '../../core/command.js';
-import { loadOptions } from '../../core/load-options.js';
+import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
+import { knownServers } from '../../core/known-servers.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { follow } from './follow.js';
 
 export const command = defineCommand({
   name: 'logs',
   summary: 'Shows what servers wrote to stderr, and what toolherd logged about them.',
-  details: `Without SERVER it shows the log of the daemon; with -f, of all servers.
+  details: `Without SERVER it shows the logs of the daemon and of all servers together, with
+-f too; with --daemon that of the daemon alone.
 It reads the log files, so it also works while no daemon runs.
 With -f it also prints every new line, until the daemon ends.
 With -f and --json each entry is one line.`,
@@ -27,8 +27,9 @@ With -f and --json each entry is one line.`,
       short: 'n',
       min: 1,
       default: 50,
-      about: 'how many entries of each server (default: 50)',
+      about: 'how many of each SERVER, or of all together (default: 50)',
     },
+    daemon: { type: 'boolean', about: 'the log of the daemon alone' },
     since: { type: 'duration', label: '10m', about: 'only entries that are not older' },
     level: {
       type: 'string',
@@ -43,7 +44,8 @@ With -f and --json each entry is one line.`,
     'toolherd logs github memory -n 20',
     'toolherd logs github --since 10m --level warn',
     'toolherd logs github -f',
-    ['toolherd logs', 'the daemon itself'],
+    ['toolherd logs -f', 'the daemon and all servers'],
+    'toolherd logs --daemon -n 20',
   ],
   exits: {
     ok: 'ok',
@@ -54,9 +56,11 @@ With -f and --json each entry is one line.`,
   ownTimeout: true,
   async run(context) {
     const { args, options } = context;
+    if (options.daemon && args.servers.length > 0)
+      throw new UsageError('--daemon is the log of the daemon alone', 'leave out --daemon, or the servers');
     const wanted: Wanted = {
       servers: args.servers,
-      follow: options.follow,
+      daemon: options.daemon,
       most: options.lines,
       since: options.since === undefined ? Number.NEGATIVE_INFINITY : Date.now() - options.since,
       level: options.level,
@@ -76,19 +80,34 @@ With -f and --json each entry is one line.`,
       let early: LogEntry[] | undefined = [];
       fleet.subscribe(['log'], (event) => {
         if (event.topic !== 'log' || !isNamed(wanted, event.server)) return;
-        const entry = entryOf(event);
+        const entry = entryOfEvent(event);
         if (!isAtLeast(entry.level, wanted.level)) return;
         if (early === undefined) show(entry);
         else early.push(entry);
       });
+      const tail = new LogTail(daemonLog(context.paths.logFolder));
       await noteOthers(context, wanted, fleet);
       const entries = await readEntries(context, wanted);
       const last = entries.at(-1)?.time ?? '';
       for (const entry of [...entries, ...early.filter(({ time }) => time > last)]) show(entry);
       early = undefined;
+      if (hasDaemon(wanted)) followDaemon(tail, wanted, last, show);
     });
   },
 });
+
+/** How often the log of the daemon is looked at: it sends no events about itself. */
+const LOOK_MS = 200;
+
+/** Until the command ends. `last`: the time of the last entry that was shown already. */
+function followDaemon(tail: LogTail, { level }: Wanted, last: string, show: (entry: LogEntry) => void): void {
+  const look = async () => {
+    for (const line of await tail.next())
+      if (line.time > last && isAtLeast(line.level, level)) show(entryOf(line, null));
+    setTimeout(look, LOOK_MS).unref();
+  };
+  void look();
+}
 
 /** A connection gets log events only from the servers of its view: warns about named servers of other agents. */
 async function noteOthers(
@@ -108,9 +127,14 @@ async function noteOthers(
 }
 
 interface Wanted extends LogFilter {
-  /** None: the daemon, or with `follow` all servers. */
+  /** None: the daemon and all servers. */
   servers: readonly string[];
-  follow: boolean;
+  /** The daemon alone. */
+  daemon: boolean;
+}
+
+function hasDaemon({ servers, daemon }: Wanted): boolean {
+  return daemon || servers.length === 0;
 }
 
 /** All agents share the files: one file has the entries of all servers of its name. */
@@ -118,48 +142,29 @@ async function readEntries(context: CommandContext, wanted: Wanted): Promise<Log
   const { output } = context;
   const { servers: named } = wanted;
   const known = serversWithLogs(context.paths.logFolder);
-  const servers = named.length > 0 ? named : wanted.follow ? known : [null];
+  const servers = named.length > 0 ? named : [null, ...(wanted.daemon ? [] : known)];
   const found = (await Promise.all(servers.map((server) => read(context, server)))).flat();
   const silent = named.filter((name) => !found.some(({ server }) => server === name));
   if (silent.length > 0) {
-    const names = new Set([...known, ...(await serversElsewhere(context))]);
+    // a server may have no log yet
+    const names = new Set([...known, ...(await knownServers(context))]);
     for (const name of silent) {
       if (!names.has(name)) throw unknownServer(name, names);
       output.note(`nothing was logged about '${name}'`);
     }
   }
-  const newest = servers.flatMap((server) =>
+  const newest = named.flatMap((server) =>
     newestEntries(
       found.filter((entry) => entry.server === server),
       wanted,
     ),
   );
-  const entries = newestEntries(newest, { ...wanted, most: newest.length });
+  const entries =
+    named.length === 0
+      ? newestEntries(found, wanted)
+      : newestEntries(newest, { ...wanted, most: newest.length });
   if (named.length === 0 && entries.length === 0) output.note('nothing was logged');
   return entries;
-}
-
-/** Servers that may have no log yet: those of the config files, and those that a running daemon has. */
-async function serversElsewhere(context: CommandContext): Promise<string[]> {
-  const configured = await configuredServers(context);
-  try {
-    const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
-    const { servers } = await fleet.status();
-    return [...configured, ...servers.map(({ name }) => name)];
-  } catch {
-    // without a daemon the files are all there is
-    return configured;
-  }
-}
-
-async function configuredServers(context: CommandContext): Promise<string[]> {
-  try {
-    const { servers } = await loadConfig({ ...loadOptions(context), trustFile: undefined });
-    return servers.map(({ name }) => name);
-  } catch {
-    // "toolherd validate" says what is wrong with a file
-    return [];
-  }
 }
 
 class UnknownServerError extends ToolherdError {
@@ -175,23 +180,29 @@ function unknownServer(name: string, known: Iterable<string>): UnknownServerErro
 async function read({ paths }: CommandContext, server: string | null): Promise<LogEntry[]> {
   const { logFolder } = paths;
   const lines = await readLog(server === null ? daemonLog(logFolder) : serverLog(logFolder, server));
-  return lines.map(({ time, level, source, text }) => ({ time, level, server, source, text }));
+  return lines.map((line) => entryOf(line, server));
+}
+
+function entryOf({ time, level, source, text }: LogLine, server: string | null): LogEntry {
+  return { time, level, server, source, text };
 }
 
 function print(
   { output }: CommandContext,
-  { servers, follow: isFollowing }: Wanted,
+  { servers, daemon }: Wanted,
   { time, level, server, source, text }: LogEntry,
 ): void {
-  const isOne = servers.length === 1 || (servers.length === 0 && !isFollowing);
-  const who = server === null || isOne ? '' : ` ${server}`;
+  const isOne = servers.length === 1 || daemon;
+  const who = isOne ? '' : ` ${server ?? '(daemon)'}`;
   output.print(`${time} ${level}${who}${source === null ? '' : ` ${source}:`} ${quoted(text)}`);
 }
 
-function entryOf({ at, level, server, logger, message }: LogEvent): LogEntry {
-  return { time: at, level, server, source: logger, text: message };
+/** As the log file has it: a message of MCP that names no logger comes from `mcp`. */
+function entryOfEvent({ at, level, server, logger, message, mcp_level }: LogEvent): LogEntry {
+  const source = logger ?? (mcp_level === undefined ? null : 'mcp');
+  return { time: at, level, server, source, text: message };
 }
 
-function isNamed({ servers }: Wanted, server: string): boolean {
-  return servers.length === 0 || servers.includes(server);
+function isNamed({ servers, daemon }: Wanted, server: string): boolean {
+  return !daemon && (servers.length === 0 || servers.includes(server));
 }

@@ -5,7 +5,7 @@ import { shellWord } from '../../../shared/text/shell-word.js';
 import { misconfiguredLine } from '../../core/config-problems.js';
 import { elapsedSince } from '../../core/duration.js';
 import { bytes, table } from '../../ui/table.js';
-import { quoted, singleLine, widthOf } from '../../ui/text.js';
+import { NO_SERVERS, quoted, singleLine, widthOf } from '../../ui/text.js';
 
 const HEADER = ['NAME', 'STATE', 'DETAIL', 'PID', 'SINCE', 'RESTARTS', 'CALLS', 'P50', 'MEMORY', 'TOOLS'];
 const AGENT_LENGTH = 32;
@@ -22,7 +22,7 @@ export function statusTable(
   columns?: number,
   environment: Environment = {},
 ): string {
-  if (servers.length === 0) return 'no servers are configured; add one with: toolherd add';
+  if (servers.length === 0) return NO_SERVERS;
   const hasOthers = servers.some(({ other_view }) => other_view === true);
   const header = hasOthers ? [...HEADER, 'AGENT'] : HEADER;
   const rows = servers.map((server) => [
@@ -47,6 +47,31 @@ export function statusTable(
     ].flat(),
   );
   return [narrowed(header, rows, columns), ...notes].join('\n');
+}
+
+/** What the table has no column for, of each server. */
+export function statusDetails(servers: readonly ServerStatus[]): string[] {
+  return servers.flatMap((server) => {
+    const { name, transport, lifecycle, incarnation, in_flight, latency_ms, protocol_version } = server;
+    const info = server.server_info ?? {};
+    const facts = [
+      transport,
+      lifecycle,
+      `incarnation ${incarnation}`,
+      `${in_flight} in flight`,
+      ...(latency_ms.p99 === null ? [] : [`p99 ${latency_ms.p99}ms`]),
+      ...(protocol_version === null ? [] : [`MCP ${protocol_version}`]),
+      [info.name, info.version].filter((word) => typeof word === 'string').join(' '),
+    ].filter((fact) => fact !== '');
+    const lists = Object.entries(server.lists ?? {}).map(([list, { freshness }]) => {
+      const count = server[list as 'tools' | 'prompts' | 'resources'] as number | undefined;
+      return `${list} (${count === undefined ? '' : `${count}, `}${freshness})`;
+    });
+    return [
+      singleLine(`${name}: ${facts.join(', ')}`),
+      ...(lists.length === 0 ? [] : [`${name}: lists: ${lists.join(', ')}`]),
+    ];
+  });
 }
 
 /** Why a server does not run although no user stopped it. `environment`: that of this command. */

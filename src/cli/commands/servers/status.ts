@@ -5,7 +5,7 @@ import { defineCommand, UsageError } from '../../core/command.js';
 import { agentFileOf } from '../../core/load-options.js';
 import { limitByTimeoutOption } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
-import { statusTable } from './status-table.js';
+import { statusDetails, statusTable } from './status-table.js';
 
 export const command = defineCommand({
   name: 'status',
@@ -37,6 +37,7 @@ Details:
   examples: [
     'toolherd status',
     'toolherd status github --json',
+    ['toolherd status -v', 'also the protocol and the lists'],
     ['toolherd status --watch --json', 'a line of JSON for every change'],
     'toolherd status --wait --exit-code',
   ],
@@ -68,6 +69,7 @@ Details:
     const { servers, daemon } = await limitByTimeoutOption(context, fleet.status(names));
     output.json({ servers, daemon });
     output.print(statusTable(servers, Date.now(), output.columns, context.environment), paintStates);
+    if (context.globals.verbose) for (const line of statusDetails(servers)) output.print(line);
     if (daemon.closing) output.note(`warning: the daemon (pid ${daemon.pid}) is ending`);
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);

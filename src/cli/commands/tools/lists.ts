@@ -82,10 +82,15 @@ function listCommand<
         return status;
       }
       const rows = entries.map((entry) => list.row(entry));
-      output.print(rows.length === 0 ? `no ${name}` : table(list.header, rows, output.columns));
+      output.print(rows.length === 0 ? await nothing(fleet, name) : table(list.header, rows, output.columns));
       return status;
     },
   });
+}
+
+async function nothing(fleet: Fleet, name: ListName): Promise<string> {
+  const { servers } = await fleet.status();
+  return servers.length > 0 ? `no ${name}` : `no ${name}; add a server with: toolherd add`;
 }
 
 const mark = ({ problem }: { problem?: string | undefined }) => (problem === undefined ? '' : ' !');

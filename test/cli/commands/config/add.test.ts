@@ -64,7 +64,7 @@ describe('toolherd add', () => {
     expect(await run('remove', 'context7')).toMatchObject({
       status: 0,
       stdout: `removed: context7 from ${agentFile}\n`,
-      stderr: 'now: not installed\n',
+      stderr: "no config that toolherd reads here has 'context7' any more\n",
     });
     expect(read(agentFile)).toBe(MINE);
   });

@@ -212,4 +212,63 @@ describe('toolherd doctor', () => {
     const levels = ['v20.18.9', 'v20.19.0', 'v18.20.0', 'v22.0.0'].map((version) => checkNode(version).level);
     expect(levels).toEqual(['error', 'ok', 'error', 'ok']);
   });
+
+  describe('of attached clients', () => {
+    const attach = async (home: Home, ...args: string[]) => {
+      const { status } = await toolherd(['attach', ...args], { cwd: home.folder, env: home.environment });
+      expect(status).toBe(0);
+    };
+    const edit = (home: Home, file: string, from: string, to: string) => {
+      const path = join(home.folder, file);
+      writeFileSync(path, readFileSync(path, 'utf8').replace(from, to));
+    };
+
+    it('says nothing where none is attached, and ok for a sound entry', async () => {
+      const home = makeHome(config([server('good', 'good.mjs')]));
+      const { findings } = inHome(home);
+      expect(await findings('client')).toEqual([]);
+      await attach(home, 'cursor', '--server', 'good');
+      expect(await findings('client')).toMatchObject([
+        { level: 'ok', message: expect.stringMatching(/^Cursor: mcpServers.toolherd in /) },
+      ]);
+    });
+
+    it('finds an entry whose program or script is gone; its fix repairs it', async () => {
+      const home = makeHome(config([server('good', 'good.mjs')]));
+      const { findings } = inHome(home);
+      await attach(home, 'cursor', '--server', 'good');
+      for (const gone of [process.execPath, 'main.cjs']) {
+        edit(home, '.cursor/mcp.json', gone, `/gone/bin/${gone === 'main.cjs' ? 'main.cjs' : 'node'}`);
+        const [finding] = await findings('client');
+        expect(finding).toMatchObject({
+          level: 'error',
+          message: expect.stringMatching(/ starts .*\/gone\/bin\/\S+, which does not exist$/),
+          fix: 'toolherd attach cursor --server good',
+        });
+        await attach(home, 'cursor', '--server', 'good');
+        expect(await findings('client')).toMatchObject([{ level: 'ok' }]);
+      }
+    });
+
+    it('finds an entry that names an unknown server, or an agent file that is gone', async () => {
+      const home = makeHome(config([server('good', 'good.mjs')]));
+      const { findings } = inHome(home);
+      await attach(home, 'codex', '--server', 'bad');
+      await attach(home, 'cursor', '--agent', 'none/agent.yaml');
+      expect(await findings('client')).toMatchObject([
+        { level: 'error', message: expect.stringContaining('none/agent.yaml, which does not exist') },
+        { level: 'warn', message: expect.stringContaining("names the server 'bad', which no config has") },
+      ]);
+    });
+
+    it('looks into the files of the project too', async () => {
+      const home = makeHome(config([server('good', 'good.mjs')]));
+      const { findings } = inHome(home);
+      await attach(home, 'vscode', '--scope', 'project', '--server', 'bad');
+      const [finding] = await findings('client');
+      expect(finding).toMatchObject({
+        fix: expect.stringContaining('toolherd attach vscode --scope project'),
+      });
+    });
+  });
 });

@@ -304,13 +304,15 @@ mcp_servers:
       stdout: 'no server in $/.cursor/mcp.json\n',
       stderr: '',
     });
-    expect(await run('--yes', '--from', 'zed')).toMatchObject({ stdout: 'no config of a client is here\n' });
+    expect(await run('--yes', '--from', 'zed')).toMatchObject({
+      stdout: 'no client has a config that import knows\n',
+    });
   });
 
   it('--scope project reads the files of a project into its agent.yaml', async () => {
     const text = json({ servers: { a: { command: 'npx', args: ['-y', 'a', '${workspaceFolder}'] } } });
     const { run, home } = begin({ '.vscode/mcp.json': text });
-    expect((await run('--yes')).stdout).toBe('no config of a client is here\n');
+    expect((await run('--yes')).stdout).toBe('no client has a config that import knows\n');
     expect(await run('--yes', '--scope', 'project', '--agent', 'agent.yaml')).toMatchObject({ status: 0 });
     expect(readFileSync(join(home, 'agent.yaml'), 'utf8')).toBe(
       'tools:\n  - name: a\n    description: imported from VS Code\n    type: mcp\n    server: a\n    command: npx\n' +

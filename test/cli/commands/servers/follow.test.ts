@@ -55,6 +55,21 @@ describe('toolherd events', () => {
     expect(events.notes()).not.toContain('error');
   });
 
+  it('has one line for each change of a state; -v and --json have every step', async () => {
+    const herd = await startHerd(HERD);
+    const [events, all] = [await begin(herd, 'events'), await begin(herd, 'events', '-v')];
+    await herd.say('good', 'echo', { value: 'x' });
+    await herd.fleet.restart({ servers: ['good'] }, true);
+    const called = (one: Following) => one.lines().some((line) => line.includes(' call good '));
+    await until(() => called(events) && called(all));
+    const states = events.lines().flatMap((line) => / state good (\w+ \(\w+\))/.exec(line)?.[1] ?? []);
+    expect(states).toEqual(states.filter((state, index) => state !== states[index - 1]));
+    expect(states).toContain('connected (running)');
+    expect(all.lines().filter((line) => line.endsWith('the handshake is done')).length).toBeGreaterThan(
+      events.lines().filter((line) => line.endsWith('the handshake is done')).length,
+    );
+  });
+
   it('--json prints each event as a line', async () => {
     const herd = await startHerd(HERD);
     const events = await begin(herd, 'events', '--json');
@@ -93,6 +108,32 @@ describe('toolherd logs', () => {
     ]);
     logs.child.kill('SIGINT');
     expect(await logs.status).toBe(130);
+  });
+
+  it('logs shows the daemon and all servers if it names none, with -f and without it', async () => {
+    const herd = await startHerd(HERD);
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    await herd.say('logs', 'log', { level: 'warning', data: 'before' });
+    const whole = (text: string) => text.replaceAll(/^\S+ /gm, '');
+    const past = await toolherd(['logs'], options);
+    expect(whole(past.stdout)).toMatch(/^info \(daemon\) /m);
+    expect(whole(past.stdout)).toContain('warn logs mcp: before\n');
+    const logs = await begin(herd, 'logs', '-f');
+    expect(logs.lines()).toEqual(past.stdout.trimEnd().split('\n'));
+    herd.home.configure(config([server('logs', 'logs.mjs')]));
+    await until(() => logs.lines().some((line) => line.endsWith('info (daemon) config applied')));
+    await herd.say('logs', 'log', { level: 'warning', data: 'after' });
+    await until(() => logs.lines().some((line) => line.endsWith('warn logs mcp: after')));
+    const alone = await toolherd(['logs', '--daemon', '-n', '1'], options);
+    expect(whole(alone.stdout)).toBe('info config applied\n');
+    expect((await toolherd(['logs', '--daemon', 'logs'], options)).status).toBe(2);
+  });
+
+  it('shows messages of servers without their colours', async () => {
+    const herd = await startHerd(HERD);
+    await herd.say('logs', 'log', { level: 'error', data: '\u001b[31mred\u001b[0m' });
+    const options = { cwd: herd.home.folder, env: herd.home.environment };
+    expect((await toolherd(['logs', 'logs'], options)).stdout).toMatch(/ error mcp: red\n$/);
   });
 
   it('logs -n counts the entries of each server', async () => {

@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import { CLIENTS, type FoundServer, findServers, isOurBridge } from '../../../../integrations/index.js';
+import { shellWord } from '../../../../shared/text/shell-word.js';
+import type { CommandContext } from '../../../core/command.js';
+import { knownServers } from '../../../core/known-servers.js';
+import { machineOf } from '../../../core/machine.js';
+import { error, type Finding, ok, warn } from './finding.js';
+
+/** The entries of attached clients: whether each leads to a program, a config and a server that exist. */
+export async function checkClients(context: CommandContext): Promise<Finding[]> {
+  const ofUser = attached(context, 'user');
+  const files = new Set(ofUser.map(({ file }) => file));
+  // in the home folder the files of a project are those of the user
+  const ofProject = attached(context, 'project').filter(({ file }) => !files.has(file));
+  const found = [...ofUser, ...ofProject];
+  if (found.length === 0) return [];
+  const servers = await knownServers(context);
+  return found.map((one) => checkEntry(context, one, servers));
+}
+
+/** `scope`: as `toolherd attach` has it. */
+interface Attached extends FoundServer {
+  scope: 'user' | 'project';
+}
+
+function attached(context: CommandContext, scope: Attached['scope']): Attached[] {
+  const { servers } = findServers({
+    clients: CLIENTS,
+    scope,
+    machine: machineOf(context),
+    folder: context.cwd,
+    targetFolder: context.cwd,
+  });
+  return servers.filter(isOurBridge).map((server) => ({ ...server, scope }));
+}
+
+function checkEntry(context: CommandContext, one: Attached, servers: ReadonlySet<string>): Finding {
+  const { client, file, path } = one;
+  const { program, script, bridge, home } = partsOf(one);
+  const where = `${client.title}: ${path} in ${file}`;
+  const attach = ['toolherd', 'attach', client.name, ...(one.scope === 'project' ? ['--scope project'] : [])];
+  const again = (args: readonly string[]) => [...attach, ...args.map(shellWord)].join(' ');
+  const gone = [program, script].find((word) => word !== undefined && !isThere(context, word));
+  if (gone !== undefined)
+    return error('client', `${where} starts ${gone}, which does not exist`, again(bridge));
+  const named = ['--agent', '--config'].flatMap((option) => optionOf(bridge, option) ?? []);
+  const lost = named.find((name) => !existsSync(resolve(context.cwd, name)));
+  if (lost !== undefined)
+    return error('client', `${where} names ${lost}, which does not exist`, `create it, or: ${again([])}`);
+  const server = optionOf(bridge, '--server');
+  const isHere = named.length === 0 && (home === undefined || home === context.environment.TOOLHERD_HOME);
+  if (server !== undefined && isHere && !servers.has(server))
+    return warn(
+      'client',
+      `${where} names the server '${server}', which no config has`,
+      `toolherd add ${shellWord(server)}, or for the whole herd: ${again([])}`,
+    );
+  return ok('client', where);
+}
+
+/** The words of an entry: the program, the script of toolherd where Node is the program, and what follows `bridge`. */
+function partsOf({ entry }: FoundServer) {
+  const args = Array.isArray(entry.args) ? entry.args.map(String) : [];
+  const at = args.indexOf('bridge');
+  const script = args.slice(0, at).find((word) => isAbsolute(word));
+  const { TOOLHERD_HOME: home } = (entry.env ?? {}) as Record<string, string | undefined>;
+  return { program: String(entry.command), script, bridge: args.slice(at + 1), home };
+}
+
+function optionOf(args: readonly string[], option: string): string | undefined {
+  const at = args.indexOf(option);
+  return at === -1 ? undefined : args[at + 1];
+}
+
+/** A name without a slash is searched in PATH, as the client does, if with its own PATH. */
+function isThere({ environment }: CommandContext, word: string): boolean {
+  if (isAbsolute(word)) return existsSync(word);
+  if (word.includes('/')) return true;
+  return (environment.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, word)));
+}

@@ -1,0 +1,26 @@
+import { loadConfig } from '../../config/load.js';
+import type { CommandContext } from './command.js';
+import { agentFileOf, lenientOptions } from './load-options.js';
+
+/** The names of all servers: those of the config files, and those that a running daemon has. It starts nothing. */
+export async function knownServers(context: CommandContext): Promise<Set<string>> {
+  const configured = await configuredServers(context);
+  try {
+    const fleet = await context.fleet({ autostart: false, viewMode: 'herd' });
+    const { servers } = await fleet.status();
+    return new Set([...configured, ...servers.map(({ name }) => name)]);
+  } catch {
+    // without a daemon the files are all there is
+    return new Set(configured);
+  }
+}
+
+async function configuredServers(context: CommandContext): Promise<string[]> {
+  try {
+    const { servers } = await loadConfig(lenientOptions(context, agentFileOf(context), { trust: 'ignored' }));
+    return servers.map(({ name }) => name);
+  } catch {
+    // "toolherd validate" says what is wrong with a file
+    return [];
+  }
+}
