@@ -60,7 +60,7 @@ describe('layer 3: for any sequence of events a keeper follows its specification
       'given up: n failed starts in a row',
       'given up: n restart in n s',
       'given up: n restarts in n s',
-      'given up: trying again cannot help',
+      'given up: a restart cannot help',
       'idle',
       'needs_auth',
       'quarantined.callable',

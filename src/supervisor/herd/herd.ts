@@ -74,7 +74,8 @@ export class Herd {
   /** Stops all at once, and for good; `kill` is called when the grace is over and something still runs. */
   shutdown(graceMs: number, kill: () => Promise<void>): Promise<ShutdownReport> {
     this.#core.end();
-    const { servers, leaving } = this.#core.pool;
+    const { servers, retiring, leaving } = this.#core.pool;
+    for (const server of retiring) server.stop(shuttingDown());
     return stopAll(servers, { clock: this.#core.clock, graceMs, kill, leaving });
   }
 

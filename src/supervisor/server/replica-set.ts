@@ -71,6 +71,10 @@ export class ReplicaSet implements Runner {
     for (const replica of this.#replicas) replica.stop(refusal);
   }
 
+  cut(errorFor: (sent: boolean) => MCPError): void {
+    for (const replica of this.#replicas) replica.cut(errorFor);
+  }
+
   restart(): void {
     for (const replica of this.#replicas) replica.order('restart');
   }

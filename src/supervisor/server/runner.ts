@@ -21,6 +21,8 @@ export interface Runner {
   start(): void;
   /** `refusal`: the error of calls from now on. */
   stop(refusal: MCPError): void;
+  /** Fails the calls that are with a process. Calls that wait for one are not touched. */
+  cut(errorFor: (sent: boolean) => MCPError): void;
   restart(): void;
   /** Forgets the failures, and starts what only they kept from running. */
   reset(): void;

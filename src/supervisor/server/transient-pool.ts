@@ -110,6 +110,10 @@ export class TransientPool implements Runner {
     this.#actor.send({ type: 'stop' });
   }
 
+  cut(errorFor: (sent: boolean) => MCPError): void {
+    for (const transient of [...this.#processes.values()]) transient.cut(errorFor);
+  }
+
   /** Replaces every process. Fresh ones do not wait for the old ones: each process stands alone. */
   restart(): void {
     this.#actor.send({ type: 'restart' });

@@ -47,8 +47,8 @@ describe('the text of why', () => {
     ['idle', 's is idle, since 1m0s.', 'it is started by the next call.', 'nothing is needed.'],
     [
       'quarantined',
-      's is quarantined: it is tried again only when it is called, since 1m0s.',
-      'a call tries it once, after a pause.',
+      's is quarantined, since 1m0s.',
+      'one try after a pause: with a call, or without one if its tools are not known or it is eager.',
       '"toolherd reset s".',
     ],
     ['stopped', 's is stopped, since 1m0s.', 'nothing, until it is started.', '"toolherd start s".'],
