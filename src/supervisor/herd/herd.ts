@@ -4,6 +4,7 @@ import type { LinkLog } from '../../link/link.js';
 import { coalesce, withTimeout } from '../../shared/async.js';
 import { shuttingDown } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import type { McpLevel } from '../../shared/mcp/log-levels.js';
 import type { BudgetReport } from '../memory/memory-budget.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { HerdCore, type HerdOptions } from './herd-core.js';
@@ -64,6 +65,11 @@ export class Herd {
 
   logOwnerTag(key: string): string | undefined {
     return this.#core.logOwnerTag(key);
+  }
+
+  /** The lowest level of log messages that a subscriber wants of this server. */
+  wantedLogLevel(key: string): McpLevel | undefined {
+    return this.#core.wantedLogLevel(key);
   }
 
   /** Emits a line that a server printed. It is in the log already. */

@@ -173,6 +173,11 @@ export class ConfiguredServer {
     return this.catalog.knownLists();
   }
 
+  /** Agents may want another level of its log messages. */
+  renewLogLevel(): void {
+    this.#runner.renewLogLevel();
+  }
+
   /** The pins, or the pin policy, have changed. */
   recheckPins(): void {
     this.catalog.recheckPins();

@@ -106,6 +106,10 @@ export class ReplicaSet implements Runner {
     for (const replica of this.#replicas) replica.recheckPins();
   }
 
+  renewLogLevel(): void {
+    for (const replica of this.#replicas) replica.renewLogLevel();
+  }
+
   snapshot(): ServerSnapshot {
     const snapshots = this.#replicas.map((replica) => replica.snapshot());
     if (snapshots.length === 0) return DISABLED;

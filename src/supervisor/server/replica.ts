@@ -127,6 +127,10 @@ export class Replica {
     this.#wake();
   }
 
+  renewLogLevel(): void {
+    this.#gated.link?.renewLogLevel();
+  }
+
   /** The set of tools that may be called has changed. */
   recheckPins(): void {
     this.#gated.pinnedGate.recheckPins();

@@ -32,6 +32,8 @@ export interface Runner {
   reread(): void;
   /** The pins, or the pin policy, have changed. */
   recheckPins(): void;
+  /** Agents may want another level of log messages. */
+  renewLogLevel(): void;
   snapshot(): ServerSnapshot;
   /** Resolves when every process runs, or is known not to. */
   whenDecided(): Promise<void>;

@@ -154,6 +154,10 @@ export class TransientPool implements Runner {
     for (const transient of [...this.#processes.values()]) transient.recheckPins(this.#isFree(transient));
   }
 
+  renewLogLevel(): void {
+    for (const transient of this.#processes.values()) transient.renewLogLevel();
+  }
+
   release(): void {
     this.#options.deps.release(this.#options.id);
   }

@@ -119,6 +119,10 @@ export class TransientProcess {
     if (!this.#gated.pinnedGate.recheckPins() && isFree) this.rediscover();
   }
 
+  renewLogLevel(): void {
+    this.#gated.link?.renewLogLevel();
+  }
+
   /** Reads the lists again, if its handshake is done. */
   rediscover(): void {
     if (this.#gated.pinnedGate.isUp) this.#actor.send({ type: 'link.list_changed' });
