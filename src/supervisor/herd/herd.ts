@@ -81,8 +81,7 @@ export class Herd {
   shutdown(graceMs: number, kill: () => Promise<void>): Promise<ShutdownReport> {
     this.#core.end();
     const { servers, retiring, leaving } = this.#core.pool;
-    for (const server of retiring) server.stop(shuttingDown());
-    return stopAll(servers, { clock: this.#core.clock, graceMs, kill, leaving });
+    return stopAll([...servers, ...retiring], { clock: this.#core.clock, graceMs, kill, leaving });
   }
 
   /** Writes the records of ended calls now. Call it before the process exits. */

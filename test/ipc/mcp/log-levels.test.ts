@@ -56,7 +56,7 @@ describe('the log level of a server', () => {
     expect([told(loud), told(quiet)]).toEqual([['fine', 'coarse'], ['coarse']]);
   });
 
-  it('is that of its own agent where each agent has its own process', async () => {
+  it('is that of one agent where each agent has a process for itself', async () => {
     const { client, levels } = await startChatty({ sharing: 'per-agent' });
     const other = client();
     expect(await levels(other)).toEqual(['info']);
