@@ -191,7 +191,7 @@ describe('the text of why', () => {
     const { stdout } = await toolherd(['why', 'good'], options);
     const told = [...stdout.matchAll(/^ {2}\S+ ago +(.*)$/gm)].map(([, text]) => text);
     expect(told).toEqual([
-      'toolherd starts it: a call came',
+      'toolherd starts it: a call came, or a list was wanted',
       'process 1 is started',
       'process 1 is ready: the handshake is done',
       'process 1 failed: exited with code 7',
