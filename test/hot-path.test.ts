@@ -60,6 +60,7 @@ async function forwardCalls({ isBusy = false } = {}) {
       ...{ session, pids: [], ping: async () => undefined, watch: async () => async () => undefined },
       list: async (method) =>
         method === 'tools/list' ? [{ name: 'echo', inputSchema: { type: 'object' } }] : [],
+      renewLogLevel: () => {},
       close: () => on.ended({ kind: 'disconnected', reason: 'stopped', killed: false }),
     };
   };

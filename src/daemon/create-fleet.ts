@@ -51,7 +51,7 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     logs: (params) => backend.logs(view, params),
     register: (document, folder) => backend.register(document, folder),
     unregister: (name) => backend.unregister(name),
-    subscribe: (topics, listen) => view.events.subscribe(topics, listen),
+    subscribe: (...subscription) => view.events.subscribe(...subscription),
     shutdown: (graceMs) => backend.shutdown(graceMs),
   };
 }

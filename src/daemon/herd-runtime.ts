@@ -12,7 +12,7 @@ import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
 import { type Clock, systemClock } from '../shared/clock.js';
-import { wantedLevel } from '../shared/mcp/log-levels.js';
+import { lowestMcpLevel, wantedLevel } from '../shared/mcp/log-levels.js';
 import { VERSION } from '../shared/version.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
 import { JournalFile } from '../supervisor/events/journal-file.js';
@@ -209,7 +209,8 @@ export class HerdRuntime {
       incarnation,
       clientInfo: { name: 'toolherd', version: VERSION },
       permissions: this.#settings.security,
-      logLevel: wantedLevel(this.#settings.daemon.logLevel),
+      logLevel: () =>
+        lowestMcpLevel([wantedLevel(this.#settings.daemon.logLevel), this.#herd.wantedLogLevel(key)]),
       redact: (text: string) => this.#secrets.redactLineOf(spec, text),
       authorize: this.#authorizations.layer(spec),
       era: this.#eras.of(identityOf(spec)),

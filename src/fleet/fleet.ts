@@ -1,3 +1,4 @@
+import type { McpLevel } from '../shared/mcp/log-levels.js';
 import type { Separator } from '../shared/mcp/separators.js';
 import type { BroadcastParams, CallContext, CallManyParams, CallParams, ManyContext } from './calls.js';
 import type { FleetEvent, LogEntry, LogParams } from './events.js';
@@ -87,10 +88,19 @@ export interface Fleet {
   shutdown(graceMs?: number): Promise<ShutdownReport>;
 }
 
+/** The lowest level of log messages that a subscriber wants of this server; undefined: none. */
+export type LevelFor = (server: string) => McpLevel | undefined;
+
 /** The herd in this process. The methods that `Fleet` does not have are not on the socket. */
 export interface LocalFleet extends Fleet {
   /** `request` without a promise, for callers that make ten thousand a second. */
   forward(params: RequestParams, sink: ForwardSink): ForwardHandle;
+  /** `levelFor`: servers are asked for log messages from this level on, for as long as the subscription lasts. */
+  subscribe(
+    topics: readonly FleetEvent['topic'][],
+    listen: (event: FleetEvent) => void,
+    levelFor?: LevelFor,
+  ): () => void;
   /**
    * Calls `listen` whenever a resource changes, with the params of the server's notification. Resolves with a function
    * that ends it; rejects with a typed error where no server would notify. Over the socket MCP's own

@@ -53,8 +53,15 @@ function ofClass(
   { code, message, data }: ErrorObject,
   cause?: unknown,
 ): ToolherdError | undefined {
-  const { why, fix, retryable, sent, rpc, problems = [] } = (data ?? {}) as Partial<WireError>;
+  const wire = (data ?? {}) as Partial<WireError>;
+  const { why, fix, retryable, sent, problems = [] } = wire;
+  const rpc = wire.rpc ?? rpcOf(wire);
   const details: Details = { message, why, fix, retryable, sent, rpc, problems, code, data, cause };
   if (Object.hasOwn(CONFIG_CLASSES, type)) return new CONFIG_CLASSES[type]!(problems, details);
   return Object.hasOwn(CLASSES, type) ? new CLASSES[type]!(message, details) : undefined;
+}
+
+/** A `ToolResult` has the code and the data of the server's error, and its message within that of toolherd. */
+function rpcOf({ code, message = '', data }: Partial<WireError>): WireError['rpc'] {
+  return code === undefined ? undefined : { code, message, ...(data === undefined ? {} : { data }) };
 }

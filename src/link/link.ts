@@ -50,6 +50,8 @@ export interface Link {
    * function that ends the watch; rejects where the server refuses.
    */
   watch(uri: string): Promise<Unwatch>;
+  /** The level of log messages that the server should send may have changed. */
+  renewLogLevel(): void;
   /**
    * Ends the link: no new calls, then the stop sequence from this step on. Calls in flight may still be answered until the
    * process is gone. A later call can only skip to a later step. `ended` reports the result.

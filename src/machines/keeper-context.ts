@@ -43,8 +43,8 @@ export interface KeeperInput {
 }
 
 /**
- * What an incarnation was started by. Only those started by the policy count as restarts. `trial`: a call after the cool-down
- * of a quarantine.
+ * What an incarnation was started by. Only those started by the policy count as restarts. `trial`: `call.waiting` after the
+ * cool-down of a quarantine.
  */
 export type StartedBy = 'order' | 'call' | 'policy' | 'trial';
 

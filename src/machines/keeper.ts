@@ -9,7 +9,7 @@
  * | `idle` | no | no incarnation; an order or a call starts one |
  * | `running` | yes | exactly one incarnation, from its creation to its ending |
  * | `waiting` | yes | the last one failed; the next try is at `nextRetryAt` |
- * | `quarantined` | yes | too many failures, or one that another try cannot fix: an order starts it, or a call after the cool-down |
+ * | `quarantined` | yes | too many failures, or one that another try cannot fix: an order starts it, or `call.waiting` after the cool-down |
  * | `needs_auth` | yes | it wants an authorisation we do not have; a person must act |
  * | `stopped` | no | stopped by order; calls do not start it |
  *
@@ -37,8 +37,10 @@
  * calls again, and that call is served. The hold keeps callers that call all the time from making a try with each call.
  * A call that waits since the crash of a connected server makes its try when the hold ends.
  *
- * Out of a quarantine no time leads, only an order or a call. That call makes one try, the trial: if its incarnation fails
- * before it is healthy, the next quarantine begins, and its hold (the cool-down) is twice as long.
+ * Out of a quarantine no time leads, only an order or `call.waiting`. That event makes one try, the trial: if its incarnation
+ * fails before it is healthy, the next quarantine begins, and its hold (the cool-down) is twice as long. The supervisor sends
+ * it for a call and for a reading of lists. At `hold.ended` it also sends it for a server that no call would reach: one
+ * whose lists are unknown, or that is eager.
  *
  * `recalled` closes a gap. A server ends without an order (idle, or a clean end), and at that moment a call arrives and
  * waits at the gate. If the keeper forgot it, the call would wait for an incarnation that is never started.

@@ -135,14 +135,16 @@ export function stopped(name: string): MCPError {
 }
 
 /** The server of this config gives way to another, or to none. */
-export function replaced(name: string): MCPError {
+export function replaced(name: string, sent = false): MCPError {
   const message = `${name}: was stopped, because its config has changed`;
-  return new ServerUnavailableError(message, {
-    retryable: true,
-    why: 'the call was not sent',
-    fix: 'call again',
-  });
+  const why = sent
+    ? `it had ${seconds(DRAIN_MS)} to answer; the call was with the server and may have run`
+    : 'the call was not sent';
+  return new ServerUnavailableError(message, { sent, retryable: true, why, fix: 'call again' });
 }
+
+/** A server that was changed in the config, or removed from it, has this long to answer its calls in flight. */
+export const DRAIN_MS = 10_000;
 
 /** The time of a request was over before it was known which server has what it is for. */
 export function searchTooLate(

@@ -30,3 +30,16 @@ it('D18: the JSON-RPC error of a server has its code and data in the result, the
     ['absent', null],
   ]);
 });
+
+it('D18: the error of a server of 2026-07-28 has its code in the result and in the log', async () => {
+  const { home, fleet } = await startHerd(config([server('modern', 'modern.mjs', { load_tools: false })]));
+  const { error } = await fleet.call({ server: 'modern', tool: 'absent' });
+  expect((await fleet.status()).servers[0]?.protocol_version).toBe('2026-07-28');
+  expect(error).toMatchObject({ type: 'MCPProtocolError', sent: true, code: -32602 });
+  const run = { cwd: home.folder, env: home.environment };
+  await until(async () =>
+    (await toolherd(['logs', 'modern'], run)).stdout.includes(
+      'it answered tools/call of absent with error -32602',
+    ),
+  );
+});

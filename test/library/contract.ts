@@ -195,6 +195,7 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     const refused = toError((await fleet.call('good', 'refuse')).error!);
     expect(refused).toBeInstanceOf(MCPProtocolError);
     expect(refused).not.toBeInstanceOf(MCPConnectionError);
+    expect(refused).toMatchObject({ code: 1013, rpc: { code: -32602, data: { field: 'x' } } });
   });
 
   it('sends events of states, logs, lists, calls and notifications', async () => {

@@ -214,7 +214,7 @@ describe('after a failure', () => {
     pass(1_000_000);
     expect(state()).toBe('quarantined.callable');
     expect(opens()).toHaveLength(1);
-    expect(context().quarantineReason).toBe('trying again cannot help');
+    expect(context().quarantineReason).toBe('a restart cannot help');
   });
 
   test('a healthy time makes the next restart immediate again', () => {

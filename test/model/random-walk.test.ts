@@ -55,12 +55,12 @@ describe('layer 3: for any sequence of events a keeper follows its specification
       Object.keys(often).sort(),
       'every place and every reason was reached, and not by one lucky run',
     ).toEqual([
+      'given up: a restart cannot help',
       'given up: its one try after a quarantine failed',
       'given up: n failed start in a row',
       'given up: n failed starts in a row',
       'given up: n restart in n s',
       'given up: n restarts in n s',
-      'given up: trying again cannot help',
       'idle',
       'needs_auth',
       'quarantined.callable',

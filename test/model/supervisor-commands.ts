@@ -37,7 +37,7 @@ export class Model {
   replace(name: Name): void {
     const old = this.servers.get(name);
     if (old) this.retired.push(old);
-    old?.stop();
+    old?.retire();
     const next = new ServerSpec(this.policy, LIMITS, () => this.now, old);
     if (old) next.discover();
     this.servers.set(name, next);
@@ -302,7 +302,7 @@ const macros: Record<string, (count: number) => Step[]> = {
     steps.cancel,
   ],
   changeWhileItWaits: () => [steps.call, steps.change, steps.call, steps.handshake],
-  changes: (count) => [steps.start, steps.handshake, ...times(count, steps.call, steps.change), pass(9_000)],
+  changes: (count) => [steps.start, steps.handshake, ...times(count, steps.call, steps.change), pass(19_000)],
 };
 
 class Command implements fc.AsyncCommand<Model, Real, true> {

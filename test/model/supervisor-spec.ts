@@ -15,6 +15,8 @@ export interface Limits {
  */
 export type Death = 'told' | 'crash' | 'clean' | 'unstarted' | 'doubtful' | 'hopeless' | 'mute';
 
+const DRAIN_MS = 10_000;
+
 /** Error type and whether the request had been written; `ok` for a result. */
 export type Told = string;
 
@@ -28,7 +30,7 @@ export interface SpecCall {
 export interface Life {
   number: number;
   isRestart: boolean;
-  /** A call tried a quarantined server. */
+  /** A quarantined server was tried. */
   isLastChance: boolean;
   begunAt: number | undefined;
   handshakeAt: number | undefined;
@@ -70,6 +72,10 @@ export class ServerSpec {
   #failedStarts = 0;
   #streak = 0;
   #quarantines = 0;
+  /** Only a server that was connected has told what it offers. */
+  #isListed = false;
+  /** It left the config with calls in flight: until when they may end. */
+  #drainsUntil: number | undefined;
 
   constructor(policy: RestartPolicy, limits: Limits, now: () => number, predecessor?: ServerSpec) {
     this.policy = policy;
@@ -108,6 +114,12 @@ export class ServerSpec {
       this.#rest('stopped');
       this.#tellWaiting();
     }
+  }
+
+  /** Its config is gone. */
+  retire(): void {
+    if (this.inFlight.length === 0) this.stop();
+    else this.#drainsUntil = this.#now() + DRAIN_MS;
   }
 
   restart(): void {
@@ -163,6 +175,7 @@ export class ServerSpec {
     const { life } = this;
     if (life?.begunAt === undefined || life.handshakeAt !== undefined || life.going || life.isLost) return;
     life.handshakeAt = this.#now();
+    this.#isListed = true;
     for (const call of this.waitingCalls) call.life = life;
   }
 
@@ -184,7 +197,8 @@ export class ServerSpec {
     this.#wasConnected = handshakeAt !== undefined;
     this.#remember(cause, handshakeAt);
     if (handshakeAt === undefined && cause !== 'told') this.#tell(this.waitingCalls, lastWords[cause], false);
-    const then = this.#then;
+    const then = this.#drainsUntil === undefined ? this.#then : 'nothing';
+    this.#drainsUntil = undefined;
     const isRecalled = this.#isRecalled;
     this.#then = 'policy';
     this.#isRecalled = false;
@@ -199,14 +213,22 @@ export class ServerSpec {
     // a call that waits makes the next try as soon as a new one could
     if (this.retryAt !== undefined)
       return this.waitingCalls.length > 0 ? Math.min(this.retryAt, this.callableAt) : this.retryAt;
+    if (this.mood === 'quarantined' && this.policy.restart !== 'never' && !this.#isListed)
+      return this.callableAt;
     const { begunAt, handshakeAt, going } = this.life ?? {};
     if (going) return going.killAt;
+    if (this.#drainsUntil !== undefined) return this.#drainsUntil;
     return begunAt !== undefined && handshakeAt === undefined ? begunAt + this.#limits.startMs : undefined;
   }
 
   falls(): void {
     if (this.retryAt !== undefined) this.#begin(true);
-    else if (this.life?.going) this.dies('told');
+    else if (this.mood === 'quarantined') this.#begin(false, true);
+    else if (this.#drainsUntil !== undefined && !this.life?.going) {
+      this.#drainsUntil = undefined;
+      this.#tell(this.inFlight, lastWords.told, true);
+      this.stop();
+    } else if (this.life?.going) this.dies('told');
     else this.#go('mute');
   }
 

@@ -57,6 +57,8 @@ export class FakeLink implements Link {
   readonly reads: ListMethod[] = [];
   /** Resources of which it is to tell that they changed. */
   readonly watched: string[] = [];
+  /** How often it was to ask for another level of log messages. */
+  levelRenewals = 0;
   behaviour: FakeLinkBehaviour;
   life: 'starting' | 'open' | 'dead' | 'gone' = 'starting';
   readonly #on: LinkEvents;
@@ -125,6 +127,10 @@ export class FakeLink implements Link {
   async watch(uri: string): Promise<Unwatch> {
     this.watched.push(uri);
     return async () => void this.watched.splice(this.watched.indexOf(uri), 1);
+  }
+
+  renewLogLevel(): void {
+    this.levelRenewals += 1;
   }
 
   close(from: StopStep = 'close'): void {

@@ -51,7 +51,7 @@ function quoted(text: string): string {
 }
 
 function nextStep({ type, sent, retryable }: WireError): string {
-  if (retryable) return 'It can be tried again in a few seconds.';
+  if (retryable) return 'It can be tried again after a pause.';
   // the keeper has not decided yet whether this crash leads to a restart or to quarantine
   if (type === 'ServerCrashedError')
     return 'A new call waits for the restart, or is refused with the reason why there is none.';

@@ -1,10 +1,10 @@
-import type { Fleet, ListName, LogEvent } from '../../fleet/fleet.js';
+import type { FleetEvent, ListName, LocalFleet, LogEvent } from '../../fleet/fleet.js';
 import type { Clock } from '../../shared/clock.js';
 import { isMcpLevelAtLeast, knownMcpLevel, type McpLevel } from '../../shared/mcp/log-levels.js';
 import type { Peer } from '../jsonrpc/peer.js';
 
 export interface McpNotificationsOptions {
-  readonly fleet: Pick<Fleet, 'subscribe'>;
+  readonly fleet: Pick<LocalFleet, 'subscribe'>;
   readonly peer: Pick<Peer, 'notify'>;
   readonly clock: Clock;
   /** Whether this connection sees the server. */
@@ -16,7 +16,6 @@ export interface McpNotificationsOptions {
 /** The notifications to an MCP client: changed lists, and log messages of servers. */
 export class McpNotifications {
   readonly #options: McpNotificationsOptions;
-  #level: McpLevel | undefined;
   #endLists: (() => void) | undefined;
   #endLog: (() => void) | undefined;
 
@@ -32,10 +31,11 @@ export class McpNotifications {
 
   /** Sends log messages from this level on. */
   beginLog(level: McpLevel): void {
-    this.#level = level;
     const { fleet, isShown, isAlone, peer } = this.#options;
     const notify = (message: Record<string, unknown>) => peer.notify('notifications/message', message);
-    this.#endLog ??= onLogMessages({ fleet, isShown, isAlone, level: () => this.#level, notify });
+    const endLast = this.#endLog;
+    this.#endLog = onLogMessages({ fleet, isShown, isAlone, level, notify });
+    endLast?.();
   }
 
   end(): void {
@@ -45,7 +45,7 @@ export class McpNotifications {
 }
 
 export interface ListChangesOptions {
-  fleet: Pick<Fleet, 'subscribe'>;
+  fleet: Pick<LocalFleet, 'subscribe'>;
   clock: Clock;
   /** Whether the client sees this server. */
   isShown(server: string): boolean;
@@ -76,13 +76,13 @@ export function onListChanges({ fleet, clock, isShown, notify }: ListChangesOpti
 }
 
 export interface LogMessagesOptions {
-  fleet: Pick<Fleet, 'subscribe'>;
+  fleet: Pick<LocalFleet, 'subscribe'>;
   /** Whether the client sees this server. */
   isShown(server: string): boolean;
   /** The client sees one server: its loggers keep their names. */
   isAlone(): boolean;
-  /** The lowest level that is sent; undefined: nothing is sent. */
-  level(): McpLevel | undefined;
+  /** The lowest level that is sent, and that servers are asked for. */
+  level: McpLevel;
   notify(message: Record<string, unknown>): void;
 }
 
@@ -90,16 +90,16 @@ export interface LogMessagesOptions {
 export function onLogMessages(options: LogMessagesOptions): () => void {
   const { fleet, isShown, isAlone, level: least, notify } = options;
   const onLog = ({ server, logger, message, data = message, mcp_level }: LogEvent) => {
-    const from = least();
     // lines of stderr are only for the log files
-    if (mcp_level === undefined || from === undefined) return;
+    if (mcp_level === undefined) return;
     const level = knownMcpLevel(mcp_level);
-    if (!isMcpLevelAtLeast(level, from)) return;
+    if (!isMcpLevelAtLeast(level, least)) return;
     const own = logger === null ? {} : { logger };
     const named = { logger: logger === null ? server : `${server}/${logger}` };
     notify({ level, ...(isAlone() ? own : named), data });
   };
-  return fleet.subscribe(['log'], (event) => {
+  const listen = (event: FleetEvent) => {
     if (event.topic === 'log' && isShown(event.server)) onLog(event);
-  });
+  };
+  return fleet.subscribe(['log'], listen, (server) => (isShown(server) ? least : undefined));
 }

@@ -1,4 +1,4 @@
-import type { Fleet, FleetEvent, LocalFleet } from '../../fleet/fleet.js';
+import type { LocalFleet } from '../../fleet/fleet.js';
 import type { Separator } from '../../shared/mcp/separators.js';
 import type { ConfigProblem } from '../../shared/report/config-problem.js';
 import { fleetMethods, fromVerbs } from '../verbs/verbs.js';
@@ -16,7 +16,7 @@ export class ConnectionFleet implements ConnectionFacts {
   readonly #subscriptions = new Set<Subscription>();
   #view: ConnectionView;
   /** The fleet whose events the connection gets. */
-  #source: Fleet;
+  #source: LocalFleet;
   #state: 'open' | 'closed' = 'open';
   /** In the public names that the connection lists. Undefined: that of the config. */
   separator: Separator | undefined;
@@ -40,7 +40,7 @@ export class ConnectionFleet implements ConnectionFacts {
         this.#fleetForUse().prompts(server, refresh, patience, this.separator),
       forward: (params, sink) => this.#fleetForUse().forward(params, sink),
       watch: (params, listen) => this.#fleetForUse().watch(params, listen),
-      subscribe: (topics, listen) => this.#subscribe(topics, listen),
+      subscribe: (...subscription) => this.#subscribe(...subscription),
       shutdown: (graceMs) => this.#view.fleetForReading().shutdown(graceMs),
     };
   }
@@ -89,17 +89,17 @@ export class ConnectionFleet implements ConnectionFacts {
     return fleet;
   }
 
-  #moveSubscriptions(source: Fleet): void {
+  #moveSubscriptions(source: LocalFleet): void {
     this.#source = source;
     for (const { begin } of this.#subscriptions) begin();
   }
 
-  #subscribe(topics: readonly FleetEvent['topic'][], listen: (event: FleetEvent) => void): () => void {
+  #subscribe(...subscribed: Parameters<LocalFleet['subscribe']>): () => void {
     let end = () => {};
     const subscription = {
       begin: () => {
         end();
-        end = this.#source.subscribe(topics, listen);
+        end = this.#source.subscribe(...subscribed);
       },
     };
     subscription.begin();

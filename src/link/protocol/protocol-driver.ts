@@ -1,5 +1,6 @@
 import { MCPConnectionError } from '../../shared/call-errors.js';
 import type { JsonObject } from '../../shared/json.js';
+import type { McpLevel } from '../../shared/mcp/log-levels.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { Opened } from '../link.js';
 
@@ -19,6 +20,8 @@ export interface ProtocolDriver {
    * reply.
    */
   lose?(id: number, error: Error, status?: number): boolean;
+  /** The level of log messages that the server should send may have changed. */
+  renewLogLevel(): void;
   /** The link has ended: every request without a reply fails now. */
   close(): void;
 }
@@ -29,6 +32,8 @@ export interface ProtocolDriverPorts {
   name: string;
   clientInfo: { name: string; version: string };
   config: Readonly<Record<string, unknown>> | undefined;
+  /** The lowest level of log messages that the server should send; undefined: its own default. */
+  logLevel(): McpLevel | undefined;
   /** Writes one message. False when it was refused: the server gets no byte of it. */
   write(line: string): boolean;
 }

@@ -10,8 +10,8 @@
  * | healthy | connected for at least `healthy_after` |
  * | recheck | a slow restart: of a remote server that was never connected, because its entry looks wrong |
  * | intensity | at most `max_restarts` restarts in any `restart_window` |
- * | cool-down | the time of a quarantine in which no call makes a try |
- * | trial | the one try that a call makes after the cool-down; it fails if the incarnation fails before it is healthy |
+ * | cool-down | the time of a quarantine in which a call makes no try |
+ * | trial | the one try after the cool-down, made by a call or by the supervisor; it fails if the incarnation fails before it is healthy |
  *
  * Two counts, because each is blind to what the other sees. The window alone never notices a server whose every
  * start runs into a timeout of two minutes. Failed starts alone never notice one that shakes hands and then dies.
@@ -75,7 +75,7 @@ export function forgiven({ hasConnected }: History): History {
 /**
  * `restart`: start a fresh incarnation, after the delay of this attempt (0 = now), and not before `atLeastMs`.
  * `recheck`: the same, slowly. `rest`: no incarnation is wanted now; the next call or order starts one. `quarantine`: no
- * more tries until an order, or a call after the cool-down. `authorise`: a person must act first.
+ * more tries until an order, or the trial after the cool-down. `authorise`: a person must act first.
  */
 export type Verdict =
   | { verdict: 'restart'; attempt: number; atLeastMs?: number | undefined }
@@ -97,7 +97,7 @@ export function decide(
     return comesBack ? withinIntensity(history, policy, now) : { verdict: 'rest' };
   }
   if (needsPerson(ending)) return { verdict: 'authorise' };
-  if (ending.permanent) return { verdict: 'quarantine', reason: 'trying again cannot help' };
+  if (ending.permanent) return { verdict: 'quarantine', reason: 'a restart cannot help' };
   if (ending.shortage && policy.restart !== 'never') return { verdict: 'restart', attempt: history.streak };
   if (history.failedStarts > policy.maxRestarts) {
     return { verdict: 'quarantine', reason: `${times(history.failedStarts, 'failed start')} in a row` };
@@ -186,7 +186,7 @@ const LEAST_RECHECK_MS = 1000;
 /** With the default backoff the first cool-down takes 30 s, and the longest 16 minutes. */
 const MOST_DOUBLINGS = 5;
 
-/** For how long no call makes a try, in the quarantine with this number. */
+/** For how long there is no trial, in the quarantine with this number. */
 export function cooldownMs(quarantines: number, { maxMs }: Backoff): number {
   return Math.max(LEAST_RECHECK_MS, maxMs) * 2 ** Math.min(quarantines - 1, MOST_DOUBLINGS);
 }

@@ -58,3 +58,9 @@ export function isAtLeast(level: LogLevel, least: LogLevel): boolean {
 export function isMcpLevelAtLeast(level: McpLevel, least: McpLevel): boolean {
   return MCP_LEVELS.indexOf(level) >= MCP_LEVELS.indexOf(least);
 }
+
+/** The level that lets through what any of them lets through; undefined where all are. */
+export function lowestMcpLevel(levels: Iterable<McpLevel | undefined>): McpLevel | undefined {
+  const wanted = new Set(levels);
+  return MCP_LEVELS.find((level) => wanted.has(level));
+}

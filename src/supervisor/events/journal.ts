@@ -175,7 +175,7 @@ const WORDS: Readonly<Record<string, string>> = {
   restart: 'restart was ordered',
   reset: 'reset was ordered',
   connect: 'it is its turn to start',
-  'call.waiting': 'a call came',
+  'call.waiting': 'a call came, or a list was wanted',
   'permit.granted': 'it is its turn to start',
   'server.connected': 'the handshake is done',
   'link.opened': 'the handshake is done',

@@ -4,6 +4,7 @@ import type { ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
 import { shuttingDown } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import { lowestMcpLevel, type McpLevel } from '../../shared/mcp/log-levels.js';
 import { DEFAULT_SEPARATOR, type Separator } from '../../shared/mcp/separators.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
@@ -265,6 +266,14 @@ export class HerdCore {
         }
       }
     }
+  }
+
+  /** The lowest level of log messages that a subscriber of any view wants of this server. */
+  wantedLogLevel(key: string): McpLevel | undefined {
+    const server = this.pool.at(key);
+    if (server === undefined) return undefined;
+    const views = [...this.#subscribers].filter((subscriber) => subscriber.has(server));
+    return lowestMcpLevel(views.map(({ events }) => events.wantedLevel(server.spec.name)));
   }
 
   /** From now on nothing starts. */

@@ -1,6 +1,7 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
 import type {
   Inspection,
+  LevelFor,
   PinParams,
   PinReport,
   ReloadReport,
@@ -72,7 +73,10 @@ export class HerdView implements ViewSubscriber, Holder {
     this.isOneAgent = options.isOneAgent;
     this.folder = options.folder;
     const { clock } = core;
-    this.events = new EventBus((server, error) => core.log(server, `a listener failed: ${String(error)}`));
+    this.events = new EventBus(
+      (server, error) => core.log(server, `a listener failed: ${String(error)}`),
+      (levelFor) => this.#renewLogLevels(levelFor),
+    );
     const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
     const agentsWith = (name: string) => agentsOf(core.others(this, name));
     this.#servers = new ViewServers({ pool: core.pool, holder: this, begins, agentsWith });
@@ -243,10 +247,18 @@ export class HerdView implements ViewSubscriber, Holder {
   /** Acquires the servers that are in these specs. */
   #acquire(specs: readonly ServerSpec[], { before, report }: Released): void {
     this.#servers.acquireListed(specs);
+    // another view may run a server already that is new in this one
+    this.#renewLogLevels((server) => this.events.wantedLevel(server));
     this.catalog.changed();
     this.#hasPerAgent = specs.some(({ sharing }) => sharing !== 'shared');
     this.watches.renew();
     this.#catalogEvents.changed(before, [...report.added, ...report.changed]);
+  }
+
+  /** Of the servers whose messages the subscriber wants. */
+  #renewLogLevels(levelFor: LevelFor): void {
+    for (const server of this.#servers.servers)
+      if (levelFor(server.spec.name) !== undefined) server.renewLogLevel();
   }
 
   #add(spec: ServerSpec): void {

@@ -4,6 +4,7 @@ import type { LinkLog } from '../../link/link.js';
 import { coalesce, withTimeout } from '../../shared/async.js';
 import { shuttingDown } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
+import type { McpLevel } from '../../shared/mcp/log-levels.js';
 import type { BudgetReport } from '../memory/memory-budget.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { HerdCore, type HerdOptions } from './herd-core.js';
@@ -66,6 +67,11 @@ export class Herd {
     return this.#core.logOwnerTag(key);
   }
 
+  /** The lowest level of log messages that a subscriber wants of this server. */
+  wantedLogLevel(key: string): McpLevel | undefined {
+    return this.#core.wantedLogLevel(key);
+  }
+
   /** Emits a line that a server printed. It is in the log already. */
   printed(key: string, incarnation: number, line: LinkLog): void {
     this.#core.messageTap.printed(key, incarnation, line);
@@ -74,8 +80,8 @@ export class Herd {
   /** Stops all at once, and for good; `kill` is called when the grace is over and something still runs. */
   shutdown(graceMs: number, kill: () => Promise<void>): Promise<ShutdownReport> {
     this.#core.end();
-    const { servers, leaving } = this.#core.pool;
-    return stopAll(servers, { clock: this.#core.clock, graceMs, kill, leaving });
+    const { servers, retiring, leaving } = this.#core.pool;
+    return stopAll([...servers, ...retiring], { clock: this.#core.clock, graceMs, kill, leaving });
   }
 
   /** Writes the records of ended calls now. Call it before the process exits. */

@@ -4,10 +4,11 @@ import type { StartPurpose } from '../../machines/permit.js';
 import type { Ending } from '../../machines/restart/ending.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
 import type { CallSink, Outcome } from '../../shared/call-sink.js';
+import { seconds } from '../../shared/text/seconds.js';
 import type { Catalog } from '../catalog/catalog.js';
 import { createCatalog } from '../catalog/catalog.js';
 import { LIST_KEYS, type ListKey, type ListName, type Lists, partsOf } from '../catalog/lists.js';
-import { replaced, stopped } from '../errors.js';
+import { DRAIN_MS, replaced, stopped } from '../errors.js';
 import type { EndedCall } from '../events/call-event.js';
 import { Pinning } from '../pins/pinning.js';
 import { toolRefusal } from './refusal.js';
@@ -43,11 +44,13 @@ export class ConfiguredServer {
   readonly catalog: Catalog;
   readonly resources: ResourceWatch;
   readonly latencies = new Latencies();
-  readonly #called: ServerDeps['called'];
+  readonly #deps: ServerDeps;
   readonly #runner: Runner;
   readonly #predecessor: Promise<unknown>;
   /** Of a server that is only shown, and has no processes. */
   readonly #unusable: ServerSnapshot | undefined;
+  /** Ends the wait for the calls in flight; undefined unless it waits. */
+  #endDrain: (() => void) | undefined;
   calls = 0;
   failures = 0;
 
@@ -56,7 +59,7 @@ export class ConfiguredServer {
     this.spec = spec;
     this.key = deps.key ?? spec.name;
     this.addedAt = deps.clock.now();
-    this.#called = deps.called;
+    this.#deps = deps;
     this.#predecessor = predecessor;
     this.#unusable = snapshotOfUnusable(spec, this.addedAt);
     const { clock, pins, log } = deps;
@@ -83,6 +86,7 @@ export class ConfiguredServer {
               isWatched: () => this.resources.isWatched,
               // only a server that was connected has lists
               wasConnected: () => this.catalog.wasRead(),
+              isTriedUncalled: () => this.#isTriedUncalled(),
             },
             spec.enabled ? spec.replicas : 0,
           );
@@ -103,6 +107,7 @@ export class ConfiguredServer {
   }
 
   stop(refusal = stopped(this.spec.name)): void {
+    this.#endDrain?.();
     this.#runner.stop(refusal);
   }
 
@@ -114,9 +119,13 @@ export class ConfiguredServer {
     this.#runner.reset();
   }
 
-  /** Stops it for good, because its config is gone. Resolves when nothing is left of it, nor of its predecessor. */
-  async retire(): Promise<void> {
-    this.stop(replaced(this.spec.name));
+  /**
+   * Stops it for good, because its config is gone. Resolves when nothing is left of it, nor of its predecessor. `drains`:
+   * it first answers its calls in flight, within `DRAIN_MS`.
+   */
+  async retire(drains = true): Promise<void> {
+    if (drains && this.#inFlight > 0) await this.#drain();
+    else this.stop(replaced(this.spec.name));
     await Promise.all([this.whenGone(), this.#predecessor]);
     this.#runner.release();
   }
@@ -142,7 +151,8 @@ export class ConfiguredServer {
   settled(call: EndedCall): void {
     this.latencies.add(call.elapsedMs);
     if (!call.outcome.ok) this.failures += 1;
-    this.#called?.(call);
+    this.#deps.called?.(call);
+    if (this.#endDrain !== undefined && this.#inFlight === 0) this.#endDrain();
   }
 
   /**
@@ -161,6 +171,11 @@ export class ConfiguredServer {
     };
     if (awaited.length > 0) await this.catalog.wait(awaited, withinMs, discover);
     return this.catalog.knownLists();
+  }
+
+  /** Agents may want another level of its log messages. */
+  renewLogLevel(): void {
+    this.#runner.renewLogLevel();
   }
 
   /** The pins, or the pin policy, have changed. */
@@ -182,6 +197,43 @@ export class ConfiguredServer {
   /** How the last ordered stop of each process went. */
   get lastStops(): readonly Ending[] {
     return this.#runner.lastStops;
+  }
+
+  /**
+   * No call would make the trial of a quarantine: agents do not see what has unknown lists. An eager server is to run
+   * without a call.
+   */
+  #isTriedUncalled(): boolean {
+    const { restart, start } = this.spec;
+    return restart !== 'never' && (start === 'eager' || this.catalog.missing().length > 0);
+  }
+
+  get #inFlight(): number {
+    return this.snapshot().inFlight;
+  }
+
+  /**
+   * Stops it when its calls in flight have ended, or when the time is over. At once with the last outcome: a server that
+   * crashes here is not started again.
+   */
+  #drain(): Promise<void> {
+    const { clock, log } = this.#deps;
+    const { name } = this.spec;
+    const calls = this.#inFlight === 1 ? 'call in flight' : `${this.#inFlight} calls in flight`;
+    log(`its config has changed; it is stopped after its ${calls}, or after ${seconds(DRAIN_MS)}`);
+    return new Promise((resolve) => {
+      const late = () => {
+        this.#endDrain?.();
+        this.#runner.cut((sent) => replaced(name, sent));
+      };
+      const timer = clock.setTimeout(late, DRAIN_MS);
+      this.#endDrain = () => {
+        this.#endDrain = undefined;
+        clock.clearTimeout(timer);
+        this.#runner.stop(replaced(name));
+        resolve();
+      };
+    });
   }
 
   /**

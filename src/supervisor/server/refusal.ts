@@ -53,7 +53,7 @@ export function refusalOf({
       if (isCallable) return undefined;
       const message = `${name}: is quarantined (${quarantineReason}); a call tries it again ${until(callableAt, now)}`;
       const fix = `${lastError?.fix ?? `see "toolherd why ${shellWord(name)}"`}; then: toolherd reset ${shellWord(name)}`;
-      return new ServerUnavailableError(message, { why, fix });
+      return new ServerUnavailableError(message, { retryable: true, why, fix });
     }
   }
 }

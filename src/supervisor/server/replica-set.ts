@@ -71,6 +71,10 @@ export class ReplicaSet implements Runner {
     for (const replica of this.#replicas) replica.stop(refusal);
   }
 
+  cut(errorFor: (sent: boolean) => MCPError): void {
+    for (const replica of this.#replicas) replica.cut(errorFor);
+  }
+
   restart(): void {
     for (const replica of this.#replicas) replica.order('restart');
   }
@@ -100,6 +104,10 @@ export class ReplicaSet implements Runner {
   /** Calls that wait are checked again by the tools that are known now. */
   recheckPins(): void {
     for (const replica of this.#replicas) replica.recheckPins();
+  }
+
+  renewLogLevel(): void {
+    for (const replica of this.#replicas) replica.renewLogLevel();
   }
 
   snapshot(): ServerSnapshot {

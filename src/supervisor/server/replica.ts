@@ -22,6 +22,8 @@ import { type KeeperHost, sharedKeeper, whenListsRead } from './shared-machines.
 export interface ReplicaOptions extends RunnerOptions {
   /** Whether it was connected before this daemon began. */
   wasConnected?(): boolean;
+  /** Whether a quarantine is tried after its cool-down without a call, too. */
+  isTriedUncalled?(): boolean;
   /** A subscriber waits for its notifications: it is not idle. */
   isWatched?(): boolean;
   /** Lists were read, and compared with their pins. */
@@ -86,7 +88,7 @@ export class Replica {
     };
     this.#keeper = deps.keep(id, 'keeper', sharedKeeper, input) as ActorRefFrom<KeeperMachine>;
     this.#keeper.on('incarnation.ended', (report) => this.#ended(report));
-    this.#keeper.on('hold.ended', () => this.gate.waiting > 0 && this.#wake());
+    this.#keeper.on('hold.ended', () => this.#onHoldEnded());
     this.#keeper.subscribe({ error: (error) => this.#broke(error) });
   }
 
@@ -108,6 +110,11 @@ export class Replica {
     this.#failWaiting();
   }
 
+  /** Fails the calls that are with the process. */
+  cut(errorFor: (sent: boolean) => MCPError): void {
+    this.#gated.link?.session.close(errorFor);
+  }
+
   /** Has the lists read that are not fresh. A server that does not run is started for it as for a call. */
   discover(purpose: StartPurpose = 'discovery'): void {
     if (this.isUp) {
@@ -116,8 +123,12 @@ export class Replica {
     }
     if (purpose === 'use') this.#start.forUse();
     // a start that is under way, or to be tried again, keeps its purpose
-    else if (this.detail === 'idle') this.#start.purpose = 'discovery';
+    else if (this.detail === 'idle' || this.detail === 'quarantined') this.#start.purpose = 'discovery';
     this.#wake();
+  }
+
+  renewLogLevel(): void {
+    this.#gated.link?.renewLogLevel();
   }
 
   /** The set of tools that may be called has changed. */
@@ -239,6 +250,11 @@ export class Replica {
     const session = this.#gated.link?.session;
     if (session === undefined || session.isInUse || this.#options.isWatched?.()) return 0;
     return Math.min(this.#options.deps.clock.now() - session.lastActivityAt, this.#connectedForMs());
+  }
+
+  #onHoldEnded(): void {
+    if (this.gate.waiting > 0) this.#wake();
+    else if (this.detail === 'quarantined' && this.#options.isTriedUncalled?.()) this.discover();
   }
 
   #wake(): void {

@@ -21,6 +21,8 @@ export interface Runner {
   start(): void;
   /** `refusal`: the error of calls from now on. */
   stop(refusal: MCPError): void;
+  /** Fails the calls that are with a process. Calls that wait for one are not touched. */
+  cut(errorFor: (sent: boolean) => MCPError): void;
   restart(): void;
   /** Forgets the failures, and starts what only they kept from running. */
   reset(): void;
@@ -30,6 +32,8 @@ export interface Runner {
   reread(): void;
   /** The pins, or the pin policy, have changed. */
   recheckPins(): void;
+  /** Agents may want another level of log messages. */
+  renewLogLevel(): void;
   snapshot(): ServerSnapshot;
   /** Resolves when every process runs, or is known not to. */
   whenDecided(): Promise<void>;

@@ -59,6 +59,7 @@ export class ServerPool {
   readonly #byKey = new Map<string, ConfiguredServer>();
   /** Servers without a holder, until nothing of them is left. */
   readonly #leaving = new Map<string, Promise<void>>();
+  readonly #retiring = new Set<ConfiguredServer>();
   /** How many servers have a key: a replacement has the key of the server that is still stopping. */
   readonly #keys = new Map<string, number>();
 
@@ -68,6 +69,11 @@ export class ServerPool {
 
   get servers(): ConfiguredServer[] {
     return [...this.#byServer.keys()];
+  }
+
+  /** Servers without a holder, some of which still answer calls. */
+  get retiring(): ConfiguredServer[] {
+    return [...this.#retiring];
   }
 
   get leaving(): Promise<void>[] {
@@ -105,8 +111,8 @@ export class ServerPool {
     return { server, isNew: true };
   }
 
-  /** Resolves when it is gone; undefined where others still hold it. */
-  release(server: ConfiguredServer, holder: Holder): Promise<void> | undefined {
+  /** Resolves when it is gone; undefined where others still hold it. `drains`: its calls in flight may end first. */
+  release(server: ConfiguredServer, holder: Holder, drains = true): Promise<void> | undefined {
     const entry = this.#byServer.get(server);
     entry?.holders.delete(holder);
     if (entry === undefined || entry.holders.size > 0) return undefined;
@@ -115,7 +121,9 @@ export class ServerPool {
     this.#entries.delete(poolKey);
     this.#byServer.delete(server);
     this.#byKey.delete(key);
-    const gone = server.retire().then(() => {
+    this.#retiring.add(server);
+    const gone = server.retire(drains).then(() => {
+      this.#retiring.delete(server);
       if (this.#leaving.get(poolKey) === gone) this.#leaving.delete(poolKey);
       this.#leave(key);
     });

@@ -110,6 +110,10 @@ export class TransientPool implements Runner {
     this.#actor.send({ type: 'stop' });
   }
 
+  cut(errorFor: (sent: boolean) => MCPError): void {
+    for (const transient of [...this.#processes.values()]) transient.cut(errorFor);
+  }
+
   /** Replaces every process. Fresh ones do not wait for the old ones: each process stands alone. */
   restart(): void {
     this.#actor.send({ type: 'restart' });
@@ -148,6 +152,10 @@ export class TransientPool implements Runner {
   /** The pins have changed: spares that never listed their tools may have to. */
   recheckPins(): void {
     for (const transient of [...this.#processes.values()]) transient.recheckPins(this.#isFree(transient));
+  }
+
+  renewLogLevel(): void {
+    for (const transient of this.#processes.values()) transient.renewLogLevel();
   }
 
   release(): void {

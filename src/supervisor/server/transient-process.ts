@@ -8,6 +8,7 @@ import { bug, type Ending } from '../../machines/restart/ending.js';
 import type { ServerMachine } from '../../machines/server.js';
 import { stateName } from '../../machines/state-name.js';
 import type { Availability } from '../../machines/transient-context.js';
+import type { MCPError } from '../../shared/call-errors.js';
 import type { CallSink, Outcome } from '../../shared/call-sink.js';
 import { memoryUserOf } from '../memory/memory-budget.js';
 import { Gate } from './gate.js';
@@ -118,6 +119,10 @@ export class TransientProcess {
     if (!this.#gated.pinnedGate.recheckPins() && isFree) this.rediscover();
   }
 
+  renewLogLevel(): void {
+    this.#gated.link?.renewLogLevel();
+  }
+
   /** Reads the lists again, if its handshake is done. */
   rediscover(): void {
     if (this.#gated.pinnedGate.isUp) this.#actor.send({ type: 'link.list_changed' });
@@ -129,6 +134,11 @@ export class TransientProcess {
 
   stop(): void {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send({ type: 'stop' });
+  }
+
+  /** Fails its call. */
+  cut(errorFor: (sent: boolean) => MCPError): void {
+    this.#gated.link?.session.close(errorFor);
   }
 
   /** Stops it after its call. */

@@ -91,10 +91,14 @@ export class ViewServers {
   releaseUnlisted(specs: readonly ServerSpec[]): ReloadReport {
     const report = this.compare(specs);
     const unchanged = new Set(report.unchanged);
+    // a file that is not allowed any more gets no time
+    const withdrawn = new Set(
+      specs.filter(({ unusable }) => unusable?.detail === 'not_allowed').map(({ name }) => name),
+    );
     for (const [name, { server }] of this.#servers) {
       if (unchanged.has(name)) continue;
       this.#servers.delete(name);
-      this.#release(server);
+      this.#release(server, !withdrawn.has(name));
     }
     return report;
   }
@@ -130,11 +134,11 @@ export class ViewServers {
     return pool.acquire({ spec, holder, key, predecessor: gone });
   }
 
-  #release(server: ConfiguredServer): void {
+  #release(server: ConfiguredServer, drains: boolean): void {
     const { pool, holder } = this.#options;
     const { key } = server;
     const { name } = server.spec;
-    const ended = pool.release(server, holder);
+    const ended = pool.release(server, holder, drains);
     if (ended === undefined) return;
     const gone = ended.then(() => {
       if (this.#leaving.get(name)?.gone === gone) this.#leaving.delete(name);

@@ -64,7 +64,7 @@ describe('what follows an ending', () => {
     for (const restart of ['on-failure', 'always', 'never'] as const) {
       expect(decide(ending, noHistory, { ...defaults, restart }, 0)).toEqual({
         verdict: 'quarantine',
-        reason: 'trying again cannot help',
+        reason: 'a restart cannot help',
       });
     }
   });

@@ -6,7 +6,7 @@ import { describeCause } from '../../../src/supervisor/events/journal.js';
 describe('the cause of a transition in words', () => {
   test.each([
     [{ type: 'stop' }, 'stop was ordered'],
-    [{ type: 'call.waiting' }, 'a call came'],
+    [{ type: 'call.waiting' }, 'a call came, or a list was wanted'],
     [{ type: 'link.failed', failure: { message: 'the handshake was refused' } }, 'the handshake was refused'],
     [{ type: 'link.exited', message: 'srv: exited with code 7' }, 'srv: exited with code 7'],
     [{ type: 'link.hung', message: 'no answer to ping' }, 'no answer to ping'],

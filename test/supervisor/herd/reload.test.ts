@@ -156,14 +156,85 @@ describe('a changed config', () => {
     expect((await calling).error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
   });
 
-  test('lets the old server answer a call in flight', async () => {
-    const { world, herd } = createHerd({ opens: true, goes: 'never' });
-    herd.apply([named('a')]);
-    const calling = herd.view.calls.call({ server: 'a', tool: 'x' });
-    await settled();
-    herd.apply([named('a', { args: ['new'] })]);
-    world.links[0]?.answers();
-    expect(await calling).toMatchObject({ success: true, metadata: { incarnation: 1 } });
+  describe.each([
+    { kind: 'a singleton', changes: {} },
+    { kind: 'a transient server', changes: { lifecycle: 'transient' } as const },
+  ])('drains $kind', ({ changes }) => {
+    const called = async (next: StdioSpec[]) => {
+      const { world, herd } = createHerd();
+      herd.apply([named('a', { ...changes, maxTimeoutMs: 60_000 })]);
+      await settled();
+      const calling = herd.view.calls.call({ server: 'a', tool: 'x', timeout_ms: 50_000 });
+      await settled();
+      const old = world.newest;
+      herd.apply(next);
+      await settled();
+      return { world, herd, calling, old };
+    };
+
+    test.each([
+      ['changed', [named('a', { args: ['new'] })]],
+      ['removed', []],
+    ])('the server of a %s entry answers its call in flight before it is stopped', async (_, next) => {
+      const { world, calling, old } = await called(next);
+      await world.passes(9_000);
+      expect(old.orders).toEqual([]);
+      old.answers();
+      expect(await calling).toMatchObject({ success: true, metadata: { incarnation: 1 } });
+      await settled();
+      expect(old.isAlive).toBe(false);
+    });
+
+    test('after 10 s it is stopped, and its call gets an error that says that the config has changed', async () => {
+      const { world, calling, old } = await called([named('a', { args: ['new'] })]);
+      await world.passes(10_100);
+      expect(old.isAlive).toBe(false);
+      const { error } = await calling;
+      expect(error).toMatchObject({
+        type: 'ServerUnavailableError',
+        message: 'a: was stopped, because its config has changed',
+        sent: true,
+        retryable: false,
+      });
+      expect(error?.why).toContain('10 s');
+      expect(world.logs.join()).toContain(
+        'a: its config has changed; it is stopped after its call in flight',
+      );
+    });
+
+    test('a server that crashes meanwhile is not started again', async () => {
+      const { world, calling, old } = await called([]);
+      old.crashes();
+      expect((await calling).error).toMatchObject({ type: 'ServerCrashedError', sent: true });
+      await world.passes(60_000);
+      expect(world.newest).toBe(old);
+    });
+
+    test('a new call waits for the end of the old server, and the new one serves it', async () => {
+      const { world, herd, old } = await called([named('a', { args: ['new'] })]);
+      const later = herd.view.calls.call({ server: 'a', tool: 'x' });
+      await settled();
+      expect(world.alive).toEqual([old]);
+      old.answers();
+      await settled();
+      expect(world.newest.spec.args).toEqual(['new']);
+      world.newest.answers();
+      expect((await later).success).toBe(true);
+    });
+
+    test('a server whose file is not allowed any more gets no time for its calls', async () => {
+      const unusable = { detail: 'not_allowed', why: 'it was revoked', fix: 'allow it' } as const;
+      const { calling, old } = await called([named('a', { enabled: false, unusable })]);
+      expect(old.isAlive).toBe(false);
+      expect((await calling).error).toMatchObject({ type: 'ServerUnavailableError', sent: true });
+    });
+
+    test('a shutdown does not wait for the calls', async () => {
+      const { herd, calling, old } = await called([]);
+      const report = await herd.shutdown(60_000, async () => expect.unreachable('nothing was late'));
+      expect([old.isAlive, report]).toEqual([false, { stopped: ['a'], killed: [] }]);
+      expect((await calling).error?.message).not.toContain('config');
+    });
   });
 
   test('stops a server that it disables, and starts it when it is enabled again', async () => {

@@ -133,6 +133,67 @@ describe('replicas', () => {
   });
 });
 
+describe('a quarantine', () => {
+  const quarantined = async (changes: Partial<StdioSpec>, isListed: boolean) => {
+    const { world, server, ...rest } = createServer(changes, isListed ? tools('a') : {});
+    if (isListed) await server.readLists();
+    else server.start();
+    await settled();
+    world.newest.goes(failure('srv', { permanent: true }));
+    await settled();
+    expect(server.snapshot().detail).toBe('quarantined');
+    world.behaviour = () => ({ opens: true, lists: { 'tools/list': [{ name: 'b' }] } });
+    return { world, server, tried: () => world.links.length > 1, ...rest };
+  };
+
+  test('a server whose lists are unknown is tried after the cool-down without a call, and lists', async () => {
+    const { world, server, tried } = await quarantined({}, false);
+    await world.passes(7_900);
+    expect(tried()).toBe(false);
+    await world.passes(200);
+    expect([tried(), server.snapshot().detail]).toEqual([true, 'running']);
+    expect(server.catalog.knownLists().tools).toEqual([{ name: 'b' }]);
+  });
+
+  test('an eager server is tried after the cool-down without a call; a lazy one that is listed waits', async () => {
+    const eager = await quarantined({ start: 'eager' }, true);
+    const lazy = await quarantined({}, true);
+    for (const { world } of [eager, lazy]) await world.passes(60_000);
+    expect([eager.tried(), lazy.tried()]).toEqual([true, false]);
+  });
+
+  test('a server with restart: never is tried by a call only', async () => {
+    const { world, call, tried } = await quarantined({ restart: 'never', start: 'eager' }, false);
+    await world.passes(60_000);
+    expect(tried()).toBe(false);
+    call();
+    await settled();
+    expect(tried()).toBe(true);
+  });
+
+  test('a hopeless server whose lists are unknown is tried ever less often', async () => {
+    const { world } = await quarantined({}, false);
+    world.behaviour = () => ({});
+    const starts: number[] = [];
+    for (let second = 0; second < 1000; second += 1) {
+      await world.passes(1000, 1);
+      if (world.newest.isAlive) {
+        starts.push(world.clock.now());
+        world.newest.goes(failure('srv', { permanent: true }));
+      }
+    }
+    const pauses = starts.slice(1).map((at, index) => Math.round((at - starts[index]!) / 8000));
+    expect(pauses).toEqual([2, 4, 8, 16, 32, 32]);
+  });
+
+  test('a request for unknown lists makes the try after the cool-down', async () => {
+    const { world, server } = await quarantined({ restart: 'never' }, false);
+    expect((await server.readLists()).tools).toBeUndefined();
+    await world.passes(8_100);
+    expect((await server.readLists()).tools).toEqual([{ name: 'b' }]);
+  });
+});
+
 describe('the statistics of a server', () => {
   test('count calls and failures, and have the durations', async () => {
     const { server, call } = createServer();

@@ -70,7 +70,7 @@ describe('a call waits for a session', () => {
       message: 'srv: is quarantined (5 restarts in 60 s); a call tries it again in 30.0 s',
       why: 'srv: exited with code 1',
       fix: 'see "toolherd why srv"; then: toolherd reset srv',
-      retryable: false,
+      retryable: true,
     });
     expect(refusal('quarantined', {}, { name: 'a b' })?.fix).toBe(
       "see \"toolherd why 'a b'\"; then: toolherd reset 'a b'",

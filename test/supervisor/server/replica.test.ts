@@ -78,7 +78,7 @@ describe('a lazy server', () => {
       expect(caller.error.message).toBe('srv: no such command');
     }
     expect(replica.detail).toBe('quarantined');
-    expect(call().error.message).toContain('is quarantined (trying again cannot help)');
+    expect(call().error.message).toContain('is quarantined (a restart cannot help)');
   });
 
   test('FR-023 P12: that never answers fails its waiting calls with MCPTimeoutError', async () => {

@@ -5,7 +5,8 @@ import { warnAboutMisconfigured } from '../../core/config-problems.js';
 export const command = defineCommand({
   name: 'reload',
   summary: 'Reads the config again, as the daemon does when a file changes.',
-  details: `Only servers whose entries changed are restarted. A wrong file changes nothing.
+  details: `Only servers whose entries changed are restarted, after their calls in flight
+or 10 s. A wrong file changes nothing.
 If an entry cannot be resolved, because a variable is not set, say, its server
 is reported and does not run.`,
   options: { 'dry-run': { type: 'boolean', about: 'only say what would change' } },

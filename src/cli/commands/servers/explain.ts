@@ -107,7 +107,7 @@ function stateOf({ detail, state, last_error }: Inspection['status']): string {
     case 'waiting':
       return 'does not run: it failed and waits for the next try';
     case 'quarantined':
-      return 'is quarantined: it is tried again only when it is called';
+      return 'is quarantined';
     case 'stopped':
       return 'is stopped';
     case 'disabled':
@@ -121,6 +121,8 @@ function stateOf({ detail, state, last_error }: Inspection['status']): string {
   }
 }
 
+const TRIED_BY = 'with a call, or without one if its tools are not known or it is eager';
+
 function nextOf({ status, journal }: Inspection, now: number): string {
   const { detail, state, next_retry_at } = status;
   const isCallable = journal.findLast(({ chart }) => chart === 'keeper')?.kind === 'callable';
@@ -129,7 +131,7 @@ function nextOf({ status, journal }: Inspection, now: number): string {
     return isCallable ? `${next}, or by the next call.` : `${next}.`;
   }
   if (detail === 'quarantined')
-    return isCallable ? 'the next call tries it once.' : 'a call tries it once, after a pause.';
+    return isCallable ? 'the next call tries it once.' : `one try after a pause: ${TRIED_BY}.`;
   if (detail === 'running')
     return state === 'connected' ? 'it answers calls.' : 'it is starting; calls wait for it.';
   if (detail === 'idle') return 'it is started by the next call.';

@@ -22,7 +22,7 @@ Details:
   idle           it starts when it is called
   running        it runs, or is being started
   waiting        it failed, and waits for the next try
-  quarantined    it failed too often; a call tries it again after a pause
+  quarantined    it failed too often; it is tried once after a pause
   stopped        you stopped it
   disabled       its config disables it
   needs_auth     it needs authorisation: see "toolherd help auth"

@@ -1,4 +1,4 @@
-import type { McpResult, RequestParams } from '../../../fleet/fleet.js';
+import type { CallContext, McpResult, RequestParams } from '../../../fleet/fleet.js';
 import { isObject } from '../../../shared/json.js';
 import { wrong } from '../../jsonrpc/params.js';
 import { progressTo } from '../../jsonrpc/progress.js';
@@ -22,20 +22,32 @@ async function follow(request: Mcp2026Request): Promise<McpResult> {
   const { session, params: given, context, raw } = request;
   const progress = progressTo(session, given, context);
   const params = withoutEnvelope(raw);
-  const asked = resumed(request, params) ?? begin(request, params);
-  const endLog = listenToLog(request, asked);
+  let endLog: (() => void) | undefined;
+  let isOver = false;
+  // before the server gets the call, so that it knows the level
+  const listen = (server: string) => {
+    if (!isOver) endLog ??= listenToLog(request, server);
+  };
+  const asked = resumed(request, params) ?? begin(request, params, listen);
+  if (asked.server !== undefined) listen(asked.server);
   try {
     return await asked.run({ signal: context.signal, progress });
   } finally {
-    endLog();
+    isOver = true;
+    endLog?.();
   }
 }
 
 function begin(
   { method, session, envelope, params: given }: Mcp2026Request,
   params: Record<string, unknown>,
+  found: (server: string) => void,
 ) {
   const { suspended, fleet, caller, separator, server } = session;
+  const foundBy = (context: CallContext) => (name: string) => {
+    context.onServer?.(name);
+    found(name);
+  };
   const begun = new SuspendableCall({
     ...{ method, params, suspended, capabilities: envelope.capabilities },
     wantsProgress: given.progressToken() !== undefined,
@@ -43,7 +55,7 @@ function begin(
     begin: (context) =>
       fleet.request(
         { server, method: method as RequestParams['method'], params },
-        { caller, separator, ...context },
+        { caller, separator, ...context, onServer: foundBy(context) },
       ),
   });
   return session.keep(begun);
@@ -64,14 +76,14 @@ function resumed(
 }
 
 /** Sends the log messages of the server while it works on this call. */
-function listenToLog({ session, envelope }: Mcp2026Request, asked: SuspendableCall): () => void {
-  const { logLevel } = envelope;
-  if (logLevel === undefined) return () => undefined;
+function listenToLog({ session, envelope }: Mcp2026Request, of: string): () => void {
+  const { logLevel: level } = envelope;
+  if (level === undefined) return () => undefined;
   return onLogMessages({
     fleet: session.fleet,
-    isShown: (server) => server === asked.server,
+    isShown: (server) => server === of,
     isAlone: session.isAlone,
-    level: () => logLevel,
+    level,
     notify: (message) => session.notify('notifications/message', message),
   });
 }

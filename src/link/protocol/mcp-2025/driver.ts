@@ -16,8 +16,6 @@ export interface DriverOptions extends ProtocolDriverPorts {
   clock: Clock;
   /** For requests of the server. */
   requests: Omit<RequestPorts, 'name'>;
-  /** The lowest level of log messages that the server should send; undefined: its own default. */
-  logLevel?: McpLevel | undefined;
 }
 
 /** The SDK has its own timeouts. Ours decide, so those must never fire. */
@@ -34,6 +32,9 @@ export class Mcp2025Driver implements ProtocolDriver {
   readonly #client: Client;
   readonly #transport: ClientTransport;
   readonly #requests: IncomingServerRequests;
+  /** Its capabilities have `logging`: it takes a level. */
+  #takesLevel = false;
+  #level: McpLevel | undefined;
   #closed = false;
 
   constructor(options: DriverOptions) {
@@ -57,7 +58,8 @@ export class Mcp2025Driver implements ProtocolDriver {
     await this.#client.connect(this.#transport, { timeout: NEVER_MS });
     const raw = this.#transport.initialized ?? {};
     const capabilities = isObject(raw.capabilities) ? raw.capabilities : {};
-    if (isObject(capabilities.logging)) this.#setLevel();
+    this.#takesLevel = isObject(capabilities.logging);
+    this.renewLogLevel();
     await this.#settleRoots();
     return {
       protocolVersion: String(raw.protocolVersion),
@@ -116,9 +118,10 @@ export class Mcp2025Driver implements ProtocolDriver {
   }
 
   /** The reply is ignored: a server that does not obey only logs more, or less. */
-  #setLevel(): void {
-    const { logLevel: level } = this.#options;
-    if (level === undefined) return;
+  renewLogLevel(): void {
+    const level = this.#options.logLevel();
+    if (!this.#takesLevel || this.#closed || level === undefined || level === this.#level) return;
+    this.#level = level;
     const request = { method: 'logging/setLevel', params: { level } } as const;
     this.#client.request(request, ResultSchema, { timeout: NEVER_MS }).catch(() => undefined);
   }

@@ -23,7 +23,6 @@ export interface Mcp2026Ports extends ProtocolDriverPorts {
   clock: Clock;
   roots: RootSource;
   permissions: Permissions;
-  logLevel: string | undefined;
   /** Adds this to the `_meta` of every call from now on. */
   useEnvelope(envelope: Envelope): void;
   /** Reports a change that the server may have made while no subscription was open. */
@@ -41,21 +40,19 @@ export class Mcp2026Driver implements ProtocolDriver {
   readonly #ports: Mcp2026Ports;
   readonly #requests: DriverRequests;
   /** `attended`: for requests of an agent that can answer questions; `unattended`: for all others. */
-  readonly #envelopes: { attended: JsonObject; unattended: JsonObject };
+  #envelopes: { attended: JsonObject; unattended: JsonObject };
   #subscriptions: ListenRequests | undefined;
   #closed = false;
 
   constructor(ports: Mcp2026Ports) {
     this.#ports = ports;
     this.#requests = new DriverRequests(ports.name, (line) => ports.write(line));
-    const { clientInfo, logLevel, config, roots, permissions } = ports;
-    const none: Permissions = { sampling: 'deny', elicitation: 'deny' };
-    const envelope = (allowed: Permissions) =>
-      envelopeOf({
-        ...{ clientInfo, logLevel, config },
-        capabilities: clientCapabilities({ roots, permissions: allowed }),
-      });
-    this.#envelopes = { attended: envelope(permissions), unattended: envelope(none) };
+    this.#envelopes = envelopesOf(ports);
+  }
+
+  /** Each request says the level. */
+  renewLogLevel(): void {
+    this.#envelopes = envelopesOf(this.#ports);
   }
 
   /** Rejects with MCPProtocolError where the server speaks another era. It gets no other request before `engage`. */
@@ -70,9 +67,8 @@ export class Mcp2026Driver implements ProtocolDriver {
 
   /** The server speaks this era: calls get its envelope, and changes of lists are subscribed to. */
   engage({ capabilities }: Opened): void {
-    const { attended, unattended } = this.#envelopes;
     const { name, clock, useEnvelope, notify } = this.#ports;
-    useEnvelope(({ ask }) => (ask === undefined ? unattended : attended));
+    useEnvelope(({ ask }) => (ask === undefined ? this.#envelopes.unattended : this.#envelopes.attended));
     const send = (method: string, params: JsonObject) => this.#send(method, params);
     const cancel = (id: number) => this.#cancel(id);
     this.#subscriptions = new ListenRequests({ name, clock, send, cancel, notify });
@@ -172,6 +168,16 @@ interface EnvelopeParts {
   /** The lowest level of log messages that the server may send; without it the server sends none. */
   logLevel: string | undefined;
   config: Readonly<Record<string, unknown>> | undefined;
+}
+
+function envelopesOf({ clientInfo, logLevel, config, roots, permissions }: Mcp2026Ports) {
+  const none: Permissions = { sampling: 'deny', elicitation: 'deny' };
+  const envelope = (allowed: Permissions) =>
+    envelopeOf({
+      ...{ clientInfo, logLevel: logLevel(), config },
+      capabilities: clientCapabilities({ roots, permissions: allowed }),
+    });
+  return { attended: envelope(permissions), unattended: envelope(none) };
 }
 
 /** The `_meta` of every request. */

@@ -72,6 +72,10 @@ export abstract class BaseLink implements Link, Wire {
     return async () => void (await session.call('resources/unsubscribe', { uri }));
   }
 
+  renewLogLevel(): void {
+    if (!this.isOver) this.driver.renewLogLevel();
+  }
+
   /** A message that belongs to no call. */
   protected receive(message: Message, line: Buffer | undefined): void {
     if (message.kind === 'broken') this.logNoise(line);

@@ -119,6 +119,11 @@ export class Negotiation implements ProtocolDriver {
     return this.#era === 'mcp2026' ? this.#drivers.mcp2026.watch(uri) : undefined;
   }
 
+  renewLogLevel(): void {
+    this.#drivers.mcp2025.renewLogLevel();
+    this.#drivers.mcp2026.renewLogLevel();
+  }
+
   close(): void {
     if (this.#closed) return;
     this.#closed = true;

@@ -24,8 +24,8 @@ export interface ProtocolDeps {
   incarnation?: number | undefined;
   /** Which requests of servers may be passed to agents. Default: all. */
   permissions?: Permissions | undefined;
-  /** The lowest level of log messages that servers should send. */
-  logLevel?: McpLevel | undefined;
+  /** The lowest level of log messages that the server should send now. */
+  logLevel?: (() => McpLevel | undefined) | undefined;
   /** The remembered era of this server. Absent: every start probes. */
   era?: EraMemory | undefined;
 }
@@ -50,7 +50,8 @@ export interface ProtocolStack {
 export function createProtocolStack({ spec, deps, wire, other, notification }: ProtocolPorts): ProtocolStack {
   const { name, config, requestTimeoutMs: timeoutMs, maxTimeoutMs, maxInFlight } = spec;
   const roots = rootSource(spec);
-  const { clock, clientInfo, incarnation, permissions = ALL_PERMITTED, logLevel, era: memory } = deps;
+  const { clock, clientInfo, incarnation, permissions = ALL_PERMITTED, era: memory } = deps;
+  const logLevel = () => deps.logLevel?.();
   const session: Session = new Session({
     ...{ name, incarnation, clock, wire, timeoutMs, maxTimeoutMs, maxInFlight, other },
     fault: (error) =>

@@ -47,8 +47,8 @@ describe('the text of why', () => {
     ['idle', 's is idle, since 1m0s.', 'it is started by the next call.', 'nothing is needed.'],
     [
       'quarantined',
-      's is quarantined: it is tried again only when it is called, since 1m0s.',
-      'a call tries it once, after a pause.',
+      's is quarantined, since 1m0s.',
+      'one try after a pause: with a call, or without one if its tools are not known or it is eager.',
       '"toolherd reset s".',
     ],
     ['stopped', 's is stopped, since 1m0s.', 'nothing, until it is started.', '"toolherd start s".'],
@@ -191,7 +191,7 @@ describe('the text of why', () => {
     const { stdout } = await toolherd(['why', 'good'], options);
     const told = [...stdout.matchAll(/^ {2}\S+ ago +(.*)$/gm)].map(([, text]) => text);
     expect(told).toEqual([
-      'toolherd starts it: a call came',
+      'toolherd starts it: a call came, or a list was wanted',
       'process 1 is started',
       'process 1 is ready: the handshake is done',
       'process 1 failed: exited with code 7',

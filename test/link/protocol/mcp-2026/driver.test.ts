@@ -36,7 +36,7 @@ describe('an MCP 2026 server', () => {
     const roots = [{ uri: 'file:///work', name: 'work' }];
     const { link } = openLink(modern({ roots, config: { level: 3 } }), {
       clientInfo: { name: 'toolherd', version: '1.2.3' },
-      logLevel: 'warning',
+      logLevel: () => 'warning' as const,
     });
     const request = async (ask?: () => Promise<Record<string, unknown>>) => {
       const settled = deferred<Outcome>();
@@ -63,8 +63,19 @@ describe('an MCP 2026 server', () => {
     ]);
   });
 
+  it('gets the present log level with every request', async () => {
+    let level: 'debug' | 'error' = 'error';
+    const { link, opened, tool } = openLink(modern(), { logLevel: () => level });
+    await opened;
+    const said = async () => JSON.parse(await tool('request')).envelope[`${KEY}/logLevel`];
+    expect(await said()).toBe('error');
+    level = 'debug';
+    link.renewLogLevel();
+    expect(await said()).toBe('debug');
+  });
+
   it('sends progress and log messages', async () => {
-    const { link, notifications, opened } = openLink(modern(), { logLevel: 'info' });
+    const { link, notifications, opened } = openLink(modern(), { logLevel: () => 'info' as const });
     await opened;
     const progress: unknown[] = [];
     const onProgress = (value: unknown) => progress.push(value);

@@ -49,7 +49,7 @@ describe.each([
 ] as const)('an MCP 2026 server over %s', (transport, url) => {
   it('lists, calls and reports changes as over stdio', async () => {
     const spec = remoteSpec(transport, await url(), { config: { level: 3 } });
-    const { link, opened, tool, notifications, notified } = open(spec, { logLevel: 'info' });
+    const { link, opened, tool, notifications, notified } = open(spec, { logLevel: () => 'info' as const });
     expect(await opened).toMatchObject({ protocolVersion: '2026-07-28', serverInfo: { name: 'modern' } });
     expect(await tool('echo', { value: 'hi' })).toBe('hi');
     expect(JSON.parse(await tool('request'))).toMatchObject({ _meta: { 'toolherd/config': { level: 3 } } });
