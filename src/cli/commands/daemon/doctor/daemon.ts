@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type { FleetStatus, ServerStatus } from '../../../../fleet/fleet.js';
 import { holderOf } from '../../../../ipc/socket/socket-lock.js';
 import { lockFileOf } from '../../../../ipc/socket/socket-owner.js';
+import { ledgersAt, writerLives } from '../../../../processes/ledger-files.js';
 import { cookieOf } from '../../../../processes/process-identity.js';
 import { readLedger } from '../../../../processes/read-ledger.js';
 import type { Environment } from '../../../../shared/environment.js';
@@ -103,7 +104,11 @@ function leftovers({ paths }: CommandContext, socket: string): Finding[] {
   return [...stuck, warn('processes', message, 'toolherd up (it ends them first)')];
 }
 
-/** Servers in the ledger that still run, by their cookie: another process may have the pid by now. */
+/** Servers in ledgers of dead daemons that still run, by their cookie: another process may have the pid by now. */
 function stalePids(ledgerFile: string): number[] {
-  return readLedger(ledgerFile).left.flatMap(({ pid, cookie }) => (cookieOf(pid) === cookie ? [pid] : []));
+  return ledgersAt(ledgerFile).flatMap((file) => {
+    const { header, left } = readLedger(file);
+    if (header !== undefined && writerLives(header)) return [];
+    return left.flatMap(({ pid, cookie }) => (cookieOf(pid) === cookie ? [pid] : []));
+  });
 }
