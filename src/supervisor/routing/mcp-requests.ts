@@ -65,7 +65,7 @@ export class McpRequests {
   }
 
   #promise(call: HerdCall, context: CallContext): Promise<McpResult> {
-    const { signal, caller, separator, onServer, acceptsRaw } = context;
+    const { signal, caller, turn, separator, onServer, acceptsRaw } = context;
     const { onProgress: progress, onRequest: ask } = context;
     const found = onServer && (({ spec }: ConfiguredServer) => onServer(spec.name));
     return new Promise((resolve, reject) => {
@@ -73,7 +73,10 @@ export class McpRequests {
         if (!outcome.ok) reject(outcome.error);
         else resolve(outcome.raw === undefined ? outcome.result : asResult(outcome.raw));
       };
-      this.#router.send({ ...call, caller, signal, separator }, { settle, progress, ask, found, acceptsRaw });
+      this.#router.send(
+        { ...call, caller, turn, signal, separator },
+        { settle, progress, ask, found, acceptsRaw },
+      );
     });
   }
 }

@@ -35,7 +35,7 @@ function begin(
   { method, session, envelope, params: given }: Mcp2026Request,
   params: Record<string, unknown>,
 ) {
-  const { suspended, fleet, caller, separator, server } = session;
+  const { suspended, fleet, caller, turn, separator, server } = session;
   const begun = new SuspendableCall({
     ...{ method, params, suspended, capabilities: envelope.capabilities },
     wantsProgress: given.progressToken() !== undefined,
@@ -43,7 +43,7 @@ function begin(
     begin: (context) =>
       fleet.request(
         { server, method: method as RequestParams['method'], params },
-        { caller, separator, ...context },
+        { caller, turn, separator, ...context },
       ),
   });
   return session.keep(begun);
