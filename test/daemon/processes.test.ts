@@ -49,7 +49,7 @@ it('A daemon ends what every dead daemon of its state folder left, whatever the 
   await processes.close();
 });
 
-it('Of daemons that start at once on one state folder each has its ledger', async () => {
+it('Each of several daemons that start at once on one state folder has its ledger', async () => {
   const folder = makeFolder({});
   const ledger = join(folder, 'ledger');
   const all = await Promise.all([open(ledger), open(ledger), open(ledger)]);

@@ -89,17 +89,20 @@ describe('the ledger', () => {
     await Promise.all([once(stranger, 'exit'), ours.exited]);
   });
 
-  it.runIf(process.platform === 'linux')('of a daemon that is a zombie is that of a dead one', async () => {
-    const ledger = new Ledger(path, table, log);
-    const { pid, exited } = await stubbornGroup(table);
-    const writer = await zombie();
-    const header = { ledger: 1, daemonId: table.daemonId, pid: writer, startTime: startTimeOf(writer) };
-    const [, ...rest] = readFileSync(path, 'utf8').split('\n');
-    writeFileSync(path, [JSON.stringify(header), ...rest].join('\n'));
-    expect((await killOrphans(path, systemClock)).pids).toContain(pid);
-    expect(await exited).toEqual([null, 'SIGKILL']);
-    ledger.close();
-  });
+  it.runIf(process.platform === 'linux')(
+    'lets the next daemon kill the processes of one that is a zombie',
+    async () => {
+      const ledger = new Ledger(path, table, log);
+      const { pid, exited } = await stubbornGroup(table);
+      const writer = await zombie();
+      const header = { ledger: 1, daemonId: table.daemonId, pid: writer, startTime: startTimeOf(writer) };
+      const [, ...rest] = readFileSync(path, 'utf8').split('\n');
+      writeFileSync(path, [JSON.stringify(header), ...rest].join('\n'));
+      expect((await killOrphans(path, systemClock)).pids).toContain(pid);
+      expect(await exited).toEqual([null, 'SIGKILL']);
+      ledger.close();
+    },
+  );
 
   it('touches nothing while the daemon that wrote it lives', async () => {
     const ledger = new Ledger(path, table, log);
