@@ -9,7 +9,7 @@ import { share } from './support/share.js';
 
 const MAX_BYTES = 15_000_000;
 const MAX_PACKAGES = 15;
-/** `nobody` on every system; only root can become another user. */
+/** The user without rights on every system. Only root can become another user. */
 const OTHER_USER = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 
 /** The package as it would be published, with the build of this run, installed as `npm install --global` does. */

@@ -1,3 +1,4 @@
+import './no-inspector.js';
 import { createHash } from 'node:crypto';
 import { loadBundle } from './load-bundle.js';
 

@@ -1,3 +1,4 @@
+import './no-inspector.js';
 import { compareVersions } from '../shared/text/compare-versions.js';
 import { NODE_NEEDED } from '../shared/version.js';
 import { loadBundle } from './load-bundle.js';

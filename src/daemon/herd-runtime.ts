@@ -11,7 +11,7 @@ import { EraCache } from '../link/protocol/negotiation/era-cache.js';
 import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
-import { type Clock, systemClock } from '../shared/clock.js';
+import { type Clock, dateOf, systemClock } from '../shared/clock.js';
 import { lowestMcpLevel, wantedLevel } from '../shared/mcp/log-levels.js';
 import { VERSION } from '../shared/version.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
@@ -158,7 +158,7 @@ export class HerdRuntime {
 
   #createHerd(): Herd {
     const { paths, agentFile, callerOf } = this.#options;
-    const now = () => this.#clock.now();
+    const now = () => dateOf(this.#clock);
     const { daemon } = this.#settings;
     const resultFiles = new ResultFiles({
       folder: join(paths.stateFolder, 'results'),

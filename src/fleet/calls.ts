@@ -33,6 +33,8 @@ export interface CallContext {
   onServer?: ((server: string) => void) | undefined;
   /** The name of the connection. Calls without one count as calls of one caller. */
   caller?: string | undefined;
+  /** Where calls wait, those with the same turn count as calls of one caller. Only in this process. */
+  turn?: string | undefined;
   /** The caller only passes the result on, so a large one may be a `RawJson`. */
   acceptsRaw?: boolean | undefined;
   /** In the public names that the caller lists. Absent: that of the config. Only in this process. */

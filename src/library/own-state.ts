@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { endOrphans } from '../daemon/processes.js';
-import { isAlive } from '../processes/is-alive.js';
+import { isRunning } from '../processes/process-identity.js';
 import { systemClock } from '../shared/clock.js';
 import type { Environment } from '../shared/environment.js';
 import { ToolherdError } from '../shared/errors.js';
@@ -49,11 +49,11 @@ function makeFolder(folder: string): void {
 
 async function tidy(all: string, environment: Environment): Promise<void> {
   for (const name of list(all)) {
-    if (isAlive(Number.parseInt(name, 10))) continue;
+    if (isRunning(Number.parseInt(name, 10))) continue;
     const folder = join(all, name);
-    const { dockerFailed } = await endOrphans(join(folder, 'ledger'), systemClock, environment);
+    const { isInUse, dockerFailed } = await endOrphans(join(folder, 'ledger'), systemClock, environment);
     // only the ledger lists the containers: the next herd tries again
-    if (!dockerFailed) rmSync(folder, { recursive: true, force: true });
+    if (!isInUse && !dockerFailed) rmSync(folder, { recursive: true, force: true });
   }
 }
 

@@ -13,40 +13,58 @@ export interface LogOptions {
   echo?: { write(text: string): void } | undefined;
 }
 
+/** How many servers' files are open at once. Agents and `register` bring new names, and each open file is a descriptor. */
+const MOST_OPEN = 64;
+
+interface Log {
+  logger: Logger;
+  file: RotatingFile;
+}
+
 /** The log files: one for the daemon and one for each server, one JSON object in a line. */
 export class Logs {
-  readonly daemon: Logger;
   readonly #options: LogOptions;
-  readonly #files: RotatingFile[] = [];
-  readonly #servers = new Map<string, Logger>();
+  readonly #daemon: Log;
+  /** The one that was used last is at the end. */
+  readonly #servers = new Map<string, Log>();
 
   constructor(options: LogOptions) {
     this.#options = options;
-    this.daemon = this.#open(daemonLog(options.folder));
+    this.#daemon = this.#open(daemonLog(options.folder));
   }
 
+  get daemon(): Logger {
+    return this.#daemon.logger;
+  }
+
+  /** For one line: the file of a logger that was kept would never be closed. */
   server(name: string): Logger {
-    const known = this.#servers.get(name);
-    if (known !== undefined) return known;
-    const logger = this.#open(serverLog(this.#options.folder, name));
-    this.#servers.set(name, logger);
-    return logger;
+    const log = this.#servers.get(name) ?? this.#open(serverLog(this.#options.folder, name));
+    this.#servers.delete(name);
+    this.#servers.set(name, log);
+    if (this.#servers.size > MOST_OPEN) {
+      const [oldest, { file }] = this.#servers.entries().next().value!;
+      this.#servers.delete(oldest);
+      file.close();
+    }
+    return log.logger;
   }
 
   close(): void {
-    for (const file of this.#files.splice(0)) file.close();
+    for (const { file } of [this.#daemon, ...this.#servers.values()]) file.close();
+    this.#servers.clear();
   }
 
-  #open(path: string): Logger {
+  #open(path: string): Log {
     const { level, maxBytes, redact, echo } = this.#options;
     const file = new RotatingFile(path, maxBytes);
-    this.#files.push(file);
     const write = (line: string) => {
       // escaped, since `tail` may print this file on a terminal
       const clean = escaped(redact(line));
       file.write(clean);
       echo?.write(clean);
     };
-    return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
+    const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
+    return { logger, file };
   }
 }

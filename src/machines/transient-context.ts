@@ -60,8 +60,6 @@ export interface TransientContext extends TransientInput {
   /** By the clock of `now`; undefined unless waiting. */
   nextRetryAt: number | undefined;
   lastError: Failed | undefined;
-  /** By the clock of `now`. */
-  failedAt: number | undefined;
   /** How its processes ended since it was last told to stop. */
   lastStops: readonly Ending[];
 }

@@ -127,7 +127,7 @@ const machine = setup({
       return {
         processes,
         ...(isAsTold(ending) ? { failures: 0 } : {}),
-        ...(ending.kind === 'error' ? { lastError: ending, failedAt: context.now() } : {}),
+        ...(ending.kind === 'error' ? { lastError: ending } : {}),
       };
     }),
     noteStop: assign({
@@ -204,7 +204,6 @@ export const transientMachine = machine.createMachine({
     failures: 0,
     nextRetryAt: undefined,
     lastError: undefined,
-    failedAt: undefined,
     lastStops: [],
   }),
   states: {

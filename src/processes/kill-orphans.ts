@@ -1,9 +1,10 @@
 import { sleep } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { groupRuns, signalGroup } from './group.js';
+import { writerLives } from './ledger-files.js';
 import { kill, markedProcesses } from './marked-processes.js';
 import { cookieOf, procStat, startTimeOf } from './process-identity.js';
-import { type LedgerHeader, readLedger } from './read-ledger.js';
+import { readLedger } from './read-ledger.js';
 
 export interface KilledOrphans {
   /** Names of servers with processes that had to be killed. */
@@ -14,6 +15,8 @@ export interface KilledOrphans {
   containers: { docker: readonly string[]; cookie: string }[];
   /** What could not be read of the ledger; undefined where all of it could. */
   unread: string | undefined;
+  /** The writer of the ledger lives, so nothing was killed. */
+  isInUse: boolean;
 }
 
 const ROUNDS = 50;
@@ -26,8 +29,9 @@ const ROUND_MS = 20;
  */
 export async function killOrphans(path: string, clock: Clock): Promise<KilledOrphans> {
   const { header, left, unread } = readLedger(path);
-  const cleanedUp: KilledOrphans = { names: [], pids: [], containers: [], unread };
-  if (header === undefined || writerLives(header)) return cleanedUp;
+  const isInUse = header !== undefined && writerLives(header);
+  const cleanedUp: KilledOrphans = { names: [], pids: [], containers: [], unread, isInUse };
+  if (header === undefined || isInUse) return cleanedUp;
   const names = new Map(left.map((owned) => [owned.cookie, owned.name]));
   const found = new Set<string>();
   const groups: number[] = [];
@@ -56,10 +60,6 @@ export async function killOrphans(path: string, clock: Clock): Promise<KilledOrp
     docker === undefined ? [] : [{ docker, cookie }],
   );
   return cleanedUp;
-}
-
-function writerLives(header: LedgerHeader): boolean {
-  return header.startTime !== null && startTimeOf(header.pid) === header.startTime;
 }
 
 /** This process and its ancestors: the daemon may have been started from inside one of its servers. */

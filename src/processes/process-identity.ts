@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { isAlive } from './is-alive.js';
 
 /**
  * What proves that a pid is still the process that the daemon started. Pids are reused; start time and the cookie in the
@@ -38,6 +39,13 @@ export function parseProcStat(text: string): ProcStat | undefined {
 export function startTimeOf(pid: number): string | null {
   if (process.platform === 'linux') return procStat(pid)?.startTime ?? null;
   return ps('lstart=', pid) || null;
+}
+
+/** Whether a process has this pid and is not a zombie. Off Linux a zombie counts as running. */
+export function isRunning(pid: number): boolean {
+  if (!isAlive(pid)) return false;
+  const state = process.platform === 'linux' ? procStat(pid)?.state : undefined;
+  return state !== 'Z' && state !== 'X';
 }
 
 /** Whether a signal (SIGSTOP) or a debugger has stopped the process. Linux only: false on other systems. */

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { makeOwnState } from '../../src/library/own-state.js';
 import { findPaths } from '../../src/shared/files/paths.js';
 import { fixturePath } from '../faults/config.js';
+import { zombie } from '../processes/stand-in.js';
 import { makeFolder } from '../support/folder.js';
 import { isAlive, killNow, until } from '../support/herd.js';
 
@@ -57,4 +58,14 @@ it('A folder is kept until docker has removed the containers that its ledger lis
   // a process lives on for a moment after its SIGKILL
   await until(() => !isAlive(container));
   expect(existsSync(folder)).toBe(false);
+});
+
+it.runIf(process.platform === 'linux')('A herd whose process is a zombie counts as dead', async () => {
+  const { environment, paths, folder, container } = await killedHerd();
+  const pid = await zombie();
+  const renamed = join(dirname(folder), `${pid}-abcd`);
+  renameSync(folder, renamed);
+  (await makeOwnState(paths, environment)).remove();
+  await until(() => !isAlive(container));
+  expect(existsSync(renamed)).toBe(false);
 });

@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Logs } from '../../src/log/logs.js';
 import { makeFolder } from '../support/folder.js';
+import { HAS_PROC } from '../support/processes.js';
 
 function openLogs(level = 'info') {
   const folder = makeFolder();
@@ -22,6 +23,18 @@ function openLogs(level = 'info') {
       .map((text) => JSON.parse(text) as Record<string, unknown>);
   const servers = () => readdirSync(join(folder, 'servers'));
   return { folder, logs, lines, servers, echoed };
+}
+
+/** How many files of a folder this process has open. */
+function openBelow(folder: string): number {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder);
+    } catch {
+      // it was open for the list only
+      return false;
+    }
+  }).length;
 }
 
 describe('the logs', () => {
@@ -47,6 +60,17 @@ describe('the logs', () => {
     for (const text of [readFileSync(join(folder, 'servers', 'srv.log'), 'utf8'), ...echoed]) {
       expect(text).toMatch(/^[\u0020-\u007E]+\n$/);
     }
+  });
+
+  test('a thousand names need no more than 64 open files, and lose no line', () => {
+    const { logs, lines, folder } = openLogs();
+    const open = () => openBelow(join(folder, 'servers'));
+    for (const round of [1, 2])
+      for (let n = 0; n < 1000; n += 1) logs.server(`name-${n}`).info(`line ${round}`);
+    if (HAS_PROC) expect(open()).toBe(64);
+    expect(lines('servers/name-0.log')).toMatchObject([{ msg: 'line 1' }, { msg: 'line 2' }]);
+    logs.close();
+    if (HAS_PROC) expect(open()).toBe(0);
   });
 
   test('nothing below their level is written', () => {

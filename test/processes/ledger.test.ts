@@ -18,7 +18,7 @@ import { startTimeOf } from '../../src/processes/process-identity.js';
 import type { ProcessTable } from '../../src/processes/table.js';
 import { systemClock } from '../../src/shared/clock.js';
 import { alive } from '../link/support.js';
-import { newTable, stubbornGroup } from './stand-in.js';
+import { newTable, stubbornGroup, zombie } from './stand-in.js';
 
 let folder: string;
 let path: string;
@@ -88,6 +88,21 @@ describe('the ledger', () => {
     process.kill(-ours.pid, 'SIGKILL');
     await Promise.all([once(stranger, 'exit'), ours.exited]);
   });
+
+  it.runIf(process.platform === 'linux')(
+    'lets the next daemon kill the processes of one that is a zombie',
+    async () => {
+      const ledger = new Ledger(path, table, log);
+      const { pid, exited } = await stubbornGroup(table);
+      const writer = await zombie();
+      const header = { ledger: 1, daemonId: table.daemonId, pid: writer, startTime: startTimeOf(writer) };
+      const [, ...rest] = readFileSync(path, 'utf8').split('\n');
+      writeFileSync(path, [JSON.stringify(header), ...rest].join('\n'));
+      expect((await killOrphans(path, systemClock)).pids).toContain(pid);
+      expect(await exited).toEqual([null, 'SIGKILL']);
+      ledger.close();
+    },
+  );
 
   it('touches nothing while the daemon that wrote it lives', async () => {
     const ledger = new Ledger(path, table, log);
@@ -170,6 +185,7 @@ describe('the ledger', () => {
       names: [],
       pids: [],
       containers: [],
+      isInUse: false,
     });
   });
 

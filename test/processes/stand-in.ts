@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { COOKIE_NAME } from '../../src/processes/process-identity.js';
+import { onTestFinished } from 'vitest';
+import { COOKIE_NAME, procStat } from '../../src/processes/process-identity.js';
 import { ProcessTable } from '../../src/processes/table.js';
 import { systemClock } from '../../src/shared/clock.js';
+import { until } from '../support/until.js';
 
 let count = 0;
 
@@ -25,4 +27,17 @@ export async function stubbornGroup(
   const exited = once(child, 'exit');
   const owned = table.add({ pid: child.pid, name: 'stubborn', cookie });
   return { ...owned, exited, cookie };
+}
+
+/** A process that has ended and that its parent does not reap. */
+export async function zombie(): Promise<number> {
+  // sleep, which replaces the shell, does not wait for the child of the shell
+  const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  onTestFinished(() => void parent.kill('SIGKILL'));
+  const [line] = await once(parent.stdout, 'data');
+  const pid = Number(String(line));
+  await until(() => procStat(pid)?.state === 'Z');
+  return pid;
 }

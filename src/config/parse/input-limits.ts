@@ -27,7 +27,7 @@ export const TOO_DEEP = {
 
 export const TOO_LARGE = {
   message: 'The file is larger than 1 MiB',
-  fix: 'split it, or move the large part out of it',
+  fix: 'make it smaller; servers of a project can be in the agent.yaml of the project',
 } as const;
 
 /** An escape that the parser knows; or else a lone backslash. */

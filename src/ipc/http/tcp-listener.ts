@@ -4,6 +4,7 @@ import { serialize } from '../../shared/async.js';
 import { Descriptors } from '../socket/descriptors.js';
 import { guardPort } from './guard.js';
 import type { HttpServer } from './http-server.js';
+import { PortConnections } from './port-connections.js';
 import { readToken } from './token-file.js';
 
 /** What the config says about TCP. */
@@ -79,10 +80,14 @@ export class TcpListener {
     const secret = token === 'auto' ? readToken(this.#options.tokenFile) : undefined;
     const names: string[] = [];
     const http = this.#options.httpServer.serve(guardPort(names, secret), 'allowed');
-    const accept = this.#options.limitConnections((socket) => http.emit('connection', socket));
+    const most = Math.min(MAX_CONNECTIONS, Math.floor(new Descriptors().limit * MOST_FILES));
+    const connections = new PortConnections(most);
+    http.on('request', ({ socket }) => connections.heard(socket));
+    const accept = this.#options.limitConnections((socket) => {
+      if (connections.add(socket)) http.emit('connection', socket);
+    });
     // the options of a Node HTTP server
     const listener = createServer({ allowHalfOpen: true, noDelay: true }, accept);
-    listener.maxConnections = Math.min(MAX_CONNECTIONS, Math.floor(new Descriptors().limit * MOST_FILES));
     await new Promise<void>((resolve, reject) => {
       listener.once('error', (error) => {
         http.close();

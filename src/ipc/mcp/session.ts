@@ -23,6 +23,8 @@ export interface McpSessionOptions {
   peer: Peer;
   /** The name of the connection, which no other one has. */
   caller: string;
+  /** Of a connection that serves one request: the turn that it shares with other requests of its client. */
+  turn?: (() => string) | undefined;
   /** In the public names that the connection lists; default: that of the config. */
   separator?: () => Separator | undefined;
   /** Called with the name and version that the client gives. */
@@ -65,6 +67,10 @@ export class McpSession {
   /** The name of the connection. */
   get caller(): string {
     return this.#options.caller;
+  }
+
+  get turn(): string | undefined {
+    return this.#options.turn?.();
   }
 
   get separator(): Separator | undefined {

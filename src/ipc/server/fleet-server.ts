@@ -89,7 +89,7 @@ export class FleetServer {
     const mcp = new McpSession({
       ...{ fleet, peer, caller, introduce, clock: this.#clock },
       separator: () => connectionFleet.separator,
-      suspended: isStateless ? this.#suspended : undefined,
+      ...(isStateless && { suspended: this.#suspended, turn: () => this.#turnOf(caller) }),
     });
     const connection: Connection = {
       ...{ caller, fleet, connectionFleet, peer, introduce, subscriptions, mcp },
@@ -166,6 +166,11 @@ export class FleetServer {
     return (info) => {
       who.client = clientOf(info) ?? who.client;
     };
+  }
+
+  /** Each request of 2026-07-28 over HTTP is a connection. A client with hundreds in flight must not have hundreds of turns. */
+  #turnOf(caller: string): string {
+    return `http client ${this.#callers.of(caller)?.client?.name ?? ''}`;
   }
 
   /** A connection with an agent file sees the calls of this file only; one without sees all. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { OAuthDiscoveryState, OAuthTokens } from '@modelcontextprotocol/client';
 import type { RemoteSpec } from '../../config/fields/spec.js';
 import { AuthRequiredError, MCPTimeoutError } from '../../shared/call-errors.js';
-import type { Clock } from '../../shared/clock.js';
+import { type Clock, dateOf } from '../../shared/clock.js';
 import { codeOf } from '../../shared/errors.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import { Callback } from './callback.js';
@@ -101,7 +101,7 @@ export class Attempt {
       const scope = new URL(this.url).searchParams.get('scope') ?? undefined;
       this.#ports.granted({
         tokens: { ...tokens, ...(this.#issuer === undefined ? {} : { issuer: this.#issuer }) },
-        obtainedAt: this.#ports.clock.now(),
+        obtainedAt: dateOf(this.#ports.clock),
         discovery: this.#provider.discoveryState(),
         resource: this.#provider.resource,
         client: this.#provider.client,

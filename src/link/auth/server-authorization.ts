@@ -1,7 +1,7 @@
 import type { OAuthTokens } from '@modelcontextprotocol/client';
 import type { RemoteSpec } from '../../config/fields/spec.js';
 import { AuthRequiredError } from '../../shared/call-errors.js';
-import type { Clock } from '../../shared/clock.js';
+import { type Clock, dateOf } from '../../shared/clock.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import { Attempt } from './attempt.js';
 import type { AuthFile } from './auth-file.js';
@@ -55,11 +55,11 @@ export class ServerAuthorization {
       return tokens?.access_token;
     }
     const { clock } = this.#ports;
-    if (clock.now() < dueAt) return tokens.access_token;
+    if (dateOf(clock) < dueAt) return tokens.access_token;
     try {
       return await this.renew(tokens.access_token);
     } catch (error) {
-      if (error instanceof AuthRequiredError || hasEnded(record, clock.now())) throw error;
+      if (error instanceof AuthRequiredError || hasEnded(record, dateOf(clock))) throw error;
       return tokens.access_token;
     }
   }
@@ -192,7 +192,7 @@ export class ServerAuthorization {
     // a logout or a new authorisation during the renewal wins
     if (this.#record !== record) return this.#current();
     const kept = { ...tokens, ...renewed };
-    this.#change({ tokens: kept, obtainedAt: this.#ports.clock.now() });
+    this.#change({ tokens: kept, obtainedAt: dateOf(this.#ports.clock) });
     return kept.access_token;
   }
 

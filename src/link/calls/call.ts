@@ -12,6 +12,8 @@ export interface CallRequest {
   maxTimeoutMs?: number | undefined;
   /** Who made the call: callers take turns where calls have to wait. */
   caller?: string | undefined;
+  /** Several callers that have one turn together. Absent: the caller has its turn. */
+  turn?: string | undefined;
   /** A request of toolherd itself (it reads a list). It is no use of the server: an idle server stays idle. */
   isOwn?: boolean | undefined;
 }
@@ -41,6 +43,10 @@ export interface CallOwner extends CallLimits {
   restartTimeout(call: Call): void;
 }
 
+export function turnOf({ turn, caller }: CallRequest): string | undefined {
+  return turn ?? caller;
+}
+
 /** The session's record of a call, and the handle of its caller. */
 export class Call implements Timed, Waiter, CallHandle {
   /** A second try, after the server asked for more input, gets a new id. */
@@ -50,6 +56,7 @@ export class Call implements Timed, Waiter, CallHandle {
   readonly params: JsonObject | undefined;
   readonly sink: CallSink;
   readonly caller: string | undefined;
+  readonly turn: string | undefined;
   readonly isOwn: boolean;
   readonly timeoutMs: number;
   /** The caller set the timeout; it is not that of the server's entry. */
@@ -75,6 +82,7 @@ export class Call implements Timed, Waiter, CallHandle {
     this.method = request.method;
     this.params = request.params;
     this.caller = request.caller;
+    this.turn = turnOf(request);
     this.isOwn = request.isOwn === true;
     this.timeoutMs = request.timeoutMs ?? owner.timeoutMs;
     this.hasOwnTimeout = request.timeoutMs !== undefined;

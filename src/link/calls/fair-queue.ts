@@ -1,15 +1,15 @@
-/** An item that waits: its size, and who made it. */
+/** An item that waits: its size, and whose turn it waits for. */
 export interface Waiter {
   readonly bytes: number;
-  readonly caller: string | undefined;
+  readonly turn: string | undefined;
 }
 
 /**
  * Calls over `max_in_flight`. Callers take turns: a caller with one waiting call comes next, however many calls another
- * has. The calls of one caller are first in, first out.
+ * has. The calls of one turn are first in, first out.
  */
 export class FairQueue<T extends Waiter> {
-  /** The waiting items of each caller, in the order of turns; a Map keeps insertion order. */
+  /** The waiting items of each turn, in their order; a Map keeps insertion order. */
   readonly #queues = new Map<string | undefined, Set<T>>();
   #size = 0;
   #bytes = 0;
@@ -22,14 +22,14 @@ export class FairQueue<T extends Waiter> {
     return this.#bytes;
   }
 
-  /** How many items of one caller wait. */
-  sizeOf(caller: string | undefined): number {
-    return this.#queues.get(caller)?.size ?? 0;
+  /** How many items wait for one turn. */
+  sizeOf(turn: string | undefined): number {
+    return this.#queues.get(turn)?.size ?? 0;
   }
 
   push(item: T): void {
-    const queue = this.#queues.get(item.caller);
-    if (queue === undefined) this.#queues.set(item.caller, new Set([item]));
+    const queue = this.#queues.get(item.turn);
+    if (queue === undefined) this.#queues.set(item.turn, new Set([item]));
     else queue.add(item);
     this.#size += 1;
     this.#bytes += item.bytes;
@@ -37,16 +37,16 @@ export class FairQueue<T extends Waiter> {
 
   /** Removes and returns the next item. */
   shift(): T | undefined {
-    const [turn] = this.#queues;
-    if (turn === undefined) return undefined;
-    const [caller, queue] = turn;
+    const [first] = this.#queues;
+    if (first === undefined) return undefined;
+    const [turn, queue] = first;
     const [item] = queue;
     if (item === undefined) return undefined;
     this.remove(item);
     // a caller that had its turn moves to the end
     if (queue.size > 0) {
-      this.#queues.delete(caller);
-      this.#queues.set(caller, queue);
+      this.#queues.delete(turn);
+      this.#queues.set(turn, queue);
     }
     return item;
   }
@@ -59,9 +59,9 @@ export class FairQueue<T extends Waiter> {
   }
 
   remove(item: T): boolean {
-    const queue = this.#queues.get(item.caller);
+    const queue = this.#queues.get(item.turn);
     if (queue === undefined || !queue.delete(item)) return false;
-    if (queue.size === 0) this.#queues.delete(item.caller);
+    if (queue.size === 0) this.#queues.delete(item.turn);
     this.#size -= 1;
     this.#bytes -= item.bytes;
     return true;

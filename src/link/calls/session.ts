@@ -11,6 +11,7 @@ import {
   type CallOptions,
   type CallOwner,
   type CallRequest,
+  turnOf,
 } from './call.js';
 import { CallsById } from './calls-by-id.js';
 import { Deadlines } from './deadlines.js';
@@ -294,13 +295,13 @@ export class Session {
     this.#deadlines.clear();
   }
 
-  #refusal({ caller }: CallRequest): MCPError | undefined {
+  #refusal(request: CallRequest): MCPError | undefined {
     if (this.#state !== 'open') return unavailable(this.name);
     const { size, bytes } = this.#waiting;
     const { maxWaiting = 10_000, maxWaitingBytes = 64 * 2 ** 20 } = this.#options;
     if (size < maxWaiting && bytes < maxWaitingBytes) return undefined;
     // a caller without a waiting call is still accepted: other callers filled the queue
-    if (this.#waiting.sizeOf(caller) === 0) return undefined;
+    if (this.#waiting.sizeOf(turnOf(request)) === 0) return undefined;
     return overloaded(this.name, size, this.#options.wire.ready);
   }
 

@@ -1,7 +1,7 @@
 import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request as overHttp } from 'node:http';
 import { Agent as HttpsAgent, request as overHttps } from 'node:https';
 import { onAbort } from '../../shared/async.js';
-import type { Clock } from '../../shared/clock.js';
+import { type Clock, dateOf } from '../../shared/clock.js';
 import { codeOf } from '../../shared/errors.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import { WITHOUT_BODY } from '../auth/oauth-fetch.js';
@@ -173,7 +173,7 @@ export class Exchanges {
     for (const [name, value] of Object.entries(incoming.headers)) {
       if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
     }
-    exchange.headers = refusalHeaders(status, (name) => headers.get(name), this.#options.clock.now());
+    exchange.headers = refusalHeaders(status, (name) => headers.get(name), dateOf(this.#options.clock));
     this.#options.on.responded?.(exchange, status, isEventStream(incoming));
     const { statusMessage: reason = '' } = incoming;
     const init = { status, statusText: REASON.test(reason) ? reason : '', headers };

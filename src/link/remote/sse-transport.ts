@@ -5,6 +5,7 @@ import {
   SseError,
 } from '@modelcontextprotocol/client';
 import type { SseSpec } from '../../config/fields/spec.js';
+import { dateOf } from '../../shared/clock.js';
 import { messageOf } from '../../shared/errors.js';
 import type { JsonObject } from '../../shared/json.js';
 import { endsLink, failureIn, TransportError, type TransportFailure } from '../failures/transport-failure.js';
@@ -107,7 +108,7 @@ export class SseTransport implements RemoteTransport {
     const text = isPost ? await response.text().catch(() => '') : '';
     if (!isPost) await response.body?.cancel();
     if (isPost && status === 404) return { kind: 'forgotten', status };
-    const fromHeaders = refusalHeaders(status, (name) => headers.get(name), this.#ports.clock.now());
+    const fromHeaders = refusalHeaders(status, (name) => headers.get(name), dateOf(this.#ports.clock));
     return { kind: 'refused', status, text, ...fromHeaders };
   }
 

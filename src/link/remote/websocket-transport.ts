@@ -1,5 +1,6 @@
 import { WebSocket } from 'ws';
 import type { WebsocketSpec } from '../../config/fields/spec.js';
+import { dateOf } from '../../shared/clock.js';
 import { codeOf } from '../../shared/errors.js';
 import { EDGE_BYTES } from '../../shared/framing/framer.js';
 import { TransportError, type TransportFailure } from '../failures/transport-failure.js';
@@ -94,7 +95,7 @@ export class WebsocketTransport implements RemoteTransport {
             kind: 'refused',
             status,
             text: Buffer.concat(parts).toString(),
-            ...refusalHeaders(status, header, this.#ports.clock.now()),
+            ...refusalHeaders(status, header, dateOf(this.#ports.clock)),
           });
           socket.terminate();
         };

@@ -1,5 +1,5 @@
 import type { CallEvent, Caller } from '../../fleet/fleet.js';
-import type { Clock } from '../../shared/clock.js';
+import { type Clock, dateOf } from '../../shared/clock.js';
 import { type CallFacts, callEvent, type EndedCall, factsOf } from './call-event.js';
 import { CleanNames } from './clean-names.js';
 
@@ -62,7 +62,7 @@ export class CallRecords {
     const hasListeners = this.#listeners.hasListeners();
     if (!hasListeners && this.#options.audit === undefined) return;
     try {
-      const atMs = this.#options.clock.now();
+      const atMs = dateOf(this.#options.clock);
       this.#ended.push({ server, key, from: this.#callerOf(call), facts: factsOf(call), atMs });
     } catch (error) {
       this.#fault(server, error);
@@ -82,6 +82,7 @@ export class CallRecords {
     this.#isDue = false;
     const ended = this.#ended;
     this.#ended = [];
+    this.#names.tick(this.#options.clock.now());
     for (const one of ended) {
       try {
         this.#record(one);
@@ -99,7 +100,6 @@ export class CallRecords {
   }
 
   #record({ server, key, from, facts, atMs }: Ended): void {
-    this.#names.tick(atMs);
     const event = callEvent(server, facts, { from, at: this.#dateOf(atMs), names: this.#names });
     this.#options.audit?.(JSON.stringify(event));
     this.#listeners.emit(server, key, () => event);

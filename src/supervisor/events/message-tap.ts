@@ -1,6 +1,6 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
 import type { LinkEvents, LinkLog } from '../../link/link.js';
-import type { Clock } from '../../shared/clock.js';
+import { type Clock, isoDateOf } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 
 import { levelOf, type ServerLogLevel } from '../../shared/mcp/log-levels.js';
@@ -168,7 +168,7 @@ export class MessageTap {
   }
 
   #now(): string {
-    return new Date(this.#options.clock.now()).toISOString();
+    return isoDateOf(this.#options.clock);
   }
 }
 

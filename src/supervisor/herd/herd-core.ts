@@ -3,7 +3,7 @@ import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
 import { shuttingDown } from '../../shared/call-errors.js';
-import type { Clock } from '../../shared/clock.js';
+import { type Clock, dateOf, isoDateOf } from '../../shared/clock.js';
 import { lowestMcpLevel, type McpLevel } from '../../shared/mcp/log-levels.js';
 import { DEFAULT_SEPARATOR, type Separator } from '../../shared/mcp/separators.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
@@ -96,7 +96,7 @@ export class HerdCore {
     this.#options = options;
     const { clock, random, maxStarting } = options;
     this.clock = clock;
-    this.#startedAt = new Date(clock.now()).toISOString();
+    this.#startedAt = isoDateOf(clock);
     this.#records = new CallRecords(options, {
       hasListeners: () => this.#hasListeners('call'),
       emit: (name, key, describe) => {
@@ -113,7 +113,7 @@ export class HerdCore {
     const owners: ActorOwners = new Map();
     this.#journal = new Journal(
       owners,
-      () => clock.now(),
+      () => dateOf(clock),
       (text) => options.redact(text),
       (change) => this.#changed(change),
     );
@@ -243,7 +243,7 @@ export class HerdCore {
       const changedAt = Date.parse(this.#journal.since(server.key) ?? this.#startedAt);
       const since = new Date(Math.max(server.addedAt, changedAt)).toISOString();
       const redact = (text: string) => this.redactFor(server.spec, text);
-      return toStatus(server, { agent, isOther, since, redact, memory });
+      return toStatus(server, { agent, isOther, since, redact, memory, clock: this.clock });
     });
   }
 
@@ -288,7 +288,7 @@ export class HerdCore {
   }
 
   now(): string {
-    return new Date(this.clock.now()).toISOString();
+    return isoDateOf(this.clock);
   }
 
   /** For calls without a request id: unique in all views. */

@@ -1,4 +1,5 @@
 import type { ServerStatus } from '../../fleet/fleet.js';
+import { type Clock, isoDateOf } from '../../shared/clock.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 
 export interface StatusSources {
@@ -12,6 +13,7 @@ export interface StatusSources {
   redact(text: string): string;
   /** Of each process group, by its leader; null where the system does not tell. */
   memory: ReadonlyMap<number, number> | null;
+  clock: Clock;
 }
 
 /** The status of a server: computed when asked, never stored. */
@@ -19,7 +21,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
   const { spec, latencies } = server;
   const lists = server.catalog.knownLists();
   const snapshot = server.snapshot();
-  const { memory, redact, since, agent, isOther } = sources;
+  const { memory, redact, since, agent, isOther, clock } = sources;
   return {
     name: spec.name,
     agent,
@@ -31,7 +33,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     pids: snapshot.pids,
     incarnation: snapshot.incarnation,
     restarts: snapshot.restarts,
-    next_retry_at: snapshot.nextRetryAt === undefined ? null : new Date(snapshot.nextRetryAt).toISOString(),
+    next_retry_at: snapshot.nextRetryAt === undefined ? null : isoDateOf(clock, snapshot.nextRetryAt),
     last_error:
       snapshot.lastError === undefined
         ? null
@@ -52,7 +54,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     ...unacceptedOf(server),
     prompts: lists.prompts?.length ?? 0,
     resources: lists.resources?.length ?? 0,
-    lists: listsOf(server, redact),
+    lists: listsOf(server, redact, clock),
     protocol_version: snapshot.opened?.protocolVersion ?? null,
     server_info: snapshot.opened?.serverInfo ?? null,
     rss_bytes: memoryOf(snapshot.pids, memory),
@@ -67,10 +69,11 @@ function unacceptedOf({ catalog, pinning }: ConfiguredServer): Pick<ServerStatus
 function listsOf(
   { catalog }: ConfiguredServer,
   redact: (text: string) => string,
+  clock: Clock,
 ): NonNullable<ServerStatus['lists']> {
   const statuses = [...catalog.listStates()].map(([list, { freshness, reason, nextTryAt }]) => {
     if (reason === undefined) return [list, { freshness }];
-    const next = nextTryAt === undefined ? null : new Date(nextTryAt).toISOString();
+    const next = nextTryAt === undefined ? null : isoDateOf(clock, nextTryAt);
     return [list, { freshness, reason: redact(reason), next_try_at: next }];
   });
   return Object.fromEntries(statuses) as NonNullable<ServerStatus['lists']>;

@@ -117,7 +117,7 @@ class RoutedCall implements CallSink, SearchedRequest {
   }
 
   send({ server, params, timeoutMs, refusal, explain }: Target): void {
-    const { method, caller = LOCAL, requestId } = this.#call;
+    const { method, caller = LOCAL, turn, requestId } = this.#call;
     const refused = this.#refusalBy(server.spec) ?? refusal;
     if (refused !== undefined) {
       this.#refuse(refused);
@@ -128,7 +128,7 @@ class RoutedCall implements CallSink, SearchedRequest {
     if (server.spec.resultLimit !== 0) this.acceptsRaw = false;
     this.server = server;
     this.#explain = explain ?? this.#call.explain;
-    this.#request = { method, params, timeoutMs, caller, requestId };
+    this.#request = { method, params, timeoutMs, caller, turn, requestId };
     this.#state = 'sent';
     this.#handle = server.send(this.#request, this);
   }

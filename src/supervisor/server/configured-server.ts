@@ -4,6 +4,7 @@ import type { StartPurpose } from '../../machines/permit.js';
 import type { Ending } from '../../machines/restart/ending.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
 import type { CallSink, Outcome } from '../../shared/call-sink.js';
+import { dateOf } from '../../shared/clock.js';
 import { seconds } from '../../shared/text/seconds.js';
 import type { Catalog } from '../catalog/catalog.js';
 import { createCatalog } from '../catalog/catalog.js';
@@ -38,6 +39,7 @@ export interface ReadOptions {
 export class ConfiguredServer {
   readonly spec: ServerSpec;
   readonly key: string;
+  /** A date. */
   readonly addedAt: number;
   /** Absent where tools are not pinned. */
   readonly pinning: Pinning | undefined;
@@ -58,12 +60,12 @@ export class ConfiguredServer {
   constructor(spec: ServerSpec, generation: number, deps: ServerDeps, predecessor: Promise<unknown>) {
     this.spec = spec;
     this.key = deps.key ?? spec.name;
-    this.addedAt = deps.clock.now();
+    this.addedAt = dateOf(deps.clock);
     this.#deps = deps;
     this.#predecessor = predecessor;
     this.#unusable = snapshotOfUnusable(spec, this.addedAt);
     const { clock, pins, log } = deps;
-    this.pinning = pins && new Pinning(spec, pins, () => clock.now(), log);
+    this.pinning = pins && new Pinning(spec, pins, () => dateOf(clock), log);
     // the next try of a list starts no process: one that is yet to come reads all lists
     this.catalog = createCatalog(spec, deps, () => this.#runner.reread(), this.pinning);
     const isTransient = spec.transport === 'stdio' && spec.lifecycle === 'transient';

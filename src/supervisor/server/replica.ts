@@ -7,6 +7,7 @@ import type { StartPurpose } from '../../machines/permit.js';
 import { bug, type Ending, type Failed } from '../../machines/restart/ending.js';
 import { type KeeperStateName, keeperState, serverState, stateName } from '../../machines/state-name.js';
 import type { MCPError } from '../../shared/call-errors.js';
+import { dateOf } from '../../shared/clock.js';
 import type { Reading } from '../catalog/lists.js';
 import { stopped } from '../errors.js';
 import { memoryUserOf } from '../memory/memory-budget.js';
@@ -235,7 +236,7 @@ export class Replica {
 
   #broke(error: unknown): void {
     this.#broken = bug(`${this.#options.spec.name}: its keeper broke`, error);
-    this.#failedAt = this.#options.deps.clock.now();
+    this.#failedAt = dateOf(this.#options.deps.clock);
     this.#gated.reap();
     this.#failWaiting();
   }
@@ -274,7 +275,7 @@ export class Replica {
   /** Fails the calls that wait, where no incarnation will serve them. */
   #ended({ ending, connected }: IncarnationReport): void {
     if (ending.kind === 'disconnected' && ending.reason === 'stopped') this.#lastStop = ending;
-    if (ending.kind === 'error') this.#failedAt = this.#options.deps.clock.now();
+    if (ending.kind === 'error') this.#failedAt = dateOf(this.#options.deps.clock);
     // Calls that waited for a failed start do not wait for the next one. A replaced incarnation is no failure.
     if (!connected && ending.kind === 'error') {
       this.gate.fail(endingError(this.#options.spec.name, this.#advised(ending), false));

@@ -21,8 +21,10 @@ export interface ServerSnapshot {
   pids: number[];
   incarnation: number;
   restarts: number;
+  /** By the clock. */
   nextRetryAt: number | undefined;
   lastError: Fault | undefined;
+  /** A date. */
   failedAt: number | undefined;
   inFlight: number;
   opened: Opened | undefined;

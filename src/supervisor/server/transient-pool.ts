@@ -14,6 +14,7 @@ import {
 } from '../../machines/transient-context.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { CallSink } from '../../shared/call-sink.js';
+import { dateOf } from '../../shared/clock.js';
 import { refuse } from './pinned-gate.js';
 import type { Runner, RunnerOptions } from './runner.js';
 import type { ServerSnapshot } from './server-snapshot.js';
@@ -34,6 +35,7 @@ export class TransientPool implements Runner {
   /** The error of calls while it is stopped. */
   #stopError: MCPError | undefined;
   #newest: TransientProcess | undefined;
+  #failedAt: number | undefined;
 
   constructor(options: RunnerOptions<StdioSpec>) {
     const { id, spec, deps } = options;
@@ -65,7 +67,7 @@ export class TransientPool implements Runner {
 
   /** A quarantine of its spares is no `detail`: a call gets a process all the same. */
   snapshot(): ServerSnapshot {
-    const { incarnation, nextRetryAt, lastError, failedAt } = this.#context;
+    const { incarnation, nextRetryAt, lastError } = this.#context;
     const processes = [...this.#processes.values()];
     const server = this.#newest?.state ?? 'created';
     const detail = !this.#isOpen ? 'stopped' : processes.length > 0 ? 'running' : 'idle';
@@ -78,7 +80,7 @@ export class TransientPool implements Runner {
       restarts: 0,
       nextRetryAt,
       lastError,
-      failedAt,
+      failedAt: this.#failedAt,
       inFlight: processes.reduce((sum, { inFlight }) => sum + inFlight, 0),
       opened: this.#newest?.opened,
     };
@@ -257,6 +259,7 @@ export class TransientPool implements Runner {
 
   #ended(process: number, ending: Ending): void {
     this.#processes.delete(process);
+    if (ending.kind === 'error') this.#failedAt = dateOf(this.#options.deps.clock);
     this.#actor.send({ type: 'process.ended', process, ending });
     this.#offerCall();
     this.#renewReading(ending);

@@ -52,6 +52,32 @@ describe('the herd over HTTP', () => {
     expect((await Promise.all(calls)).filter(Boolean)).toHaveLength(400);
   });
 
+  it('a client of 2026-07-28 with many requests in flight lets another client have the next turn', async () => {
+    const { address } = await start(server('good', 'good.mjs', { max_in_flight: 1 }));
+    const answered: string[] = [];
+    // the response begins after a second, when the request waits for the server
+    const call = async (client: string, tool: string) => {
+      const meta = {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientCapabilities': {},
+        'io.modelcontextprotocol/clientInfo': { name: client, version: '1' },
+      };
+      const params = { name: tool, arguments: { value: client }, _meta: meta };
+      const own = { 'MCP-Protocol-Version': '2026-07-28', 'Mcp-Method': 'tools/call', 'Mcp-Name': tool };
+      const events = await new HttpClient(address, '/s/good/mcp', own).stream('tools/call', params);
+      void events.ended.then(() => answered.push(client));
+      return events;
+    };
+    const first = await call('many', 'wait');
+    const many = await Promise.all(Array.from({ length: 20 }, () => call('many', 'echo')));
+    const one = await call('one', 'echo');
+    first.response.destroy();
+    await Promise.all([...many, one].map(({ ended }) => ended));
+    expect(textOf(one.messages[0])).toBe('one');
+    // the request that was cancelled, one of the other client, and what the client reads out of order
+    expect(answered.indexOf('one')).toBeLessThan(10);
+  });
+
   it('a large result arrives complete', async () => {
     const { address } = await start(server('content', 'good.mjs'));
     const client = new HttpClient(address, '/s/content/mcp');

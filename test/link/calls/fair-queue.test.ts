@@ -4,12 +4,12 @@ import { harness } from './harness.js';
 
 interface Item {
   name: string;
-  caller: string | undefined;
+  turn: string | undefined;
   bytes: number;
 }
 
 const items = (...names: string[]): Item[] =>
-  names.map((name) => ({ name, caller: name.startsWith('-') ? undefined : name.charAt(0), bytes: 10 }));
+  names.map((name) => ({ name, turn: name.startsWith('-') ? undefined : name.charAt(0), bytes: 10 }));
 
 const drain = (line: FairQueue<Item>) => line.takeAll().map(({ name }) => name);
 
@@ -79,5 +79,20 @@ describe('a session whose server is busy', () => {
     expect(errors).toEqual(['a5 OverloadedError', 'b2 OverloadedError']);
     for (let sent = 0; sent < 5; sent += 1) reply(requests()[sent]?.id);
     expect(requests().map(({ params }) => params?.mark)).toEqual(['a1', 'a2', 'b1', 'a3', 'a4']);
+  });
+
+  it('gives callers with a common turn one turn together, and one place in a full queue', () => {
+    const { session, requests, reply } = harness({ maxInFlight: 1, maxWaiting: 3 });
+    const errors: string[] = [];
+    const send = (caller: string, turn?: string) =>
+      session.send(
+        { method: 'tools/call', params: { mark: caller }, caller, turn },
+        { settle: (outcome) => void (outcome.ok || errors.push(`${caller} ${outcome.error.type}`)) },
+      );
+    for (const caller of ['h1', 'h2', 'h3', 'h4', 'h5']) send(caller, 'http');
+    expect(errors).toEqual(['h5 OverloadedError']);
+    send('b');
+    for (let sent = 0; sent < 5; sent += 1) reply(requests()[sent]?.id);
+    expect(requests().map(({ params }) => params?.mark)).toEqual(['h1', 'h2', 'b', 'h3', 'h4']);
   });
 });

@@ -12,6 +12,7 @@ import {
   type Registry,
   RegistryNotFoundError,
 } from '../../../registry/index.js';
+import { LONGEST_TIMER_MS } from '../../../shared/clock.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
 import { loadOptions } from '../../core/load-options.js';
@@ -28,7 +29,7 @@ export function registryOf(context: CommandContext): Registry {
     sleep: (ms: number, signal: AbortSignal | undefined) => sleep(ms, undefined, { signal }),
     random: Math.random,
     tryMs: TRY_MS,
-    signal: timeout === undefined ? undefined : AbortSignal.timeout(timeout),
+    signal: timeout === undefined ? undefined : AbortSignal.timeout(Math.min(timeout, LONGEST_TIMER_MS)),
   };
   const cacheFolder = join(context.paths.cacheFolder, 'registry');
   const base = baseOf(context);

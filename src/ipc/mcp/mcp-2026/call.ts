@@ -43,7 +43,7 @@ function begin(
   params: Record<string, unknown>,
   found: (server: string) => void,
 ) {
-  const { suspended, fleet, caller, separator, server } = session;
+  const { suspended, fleet, caller, turn, separator, server } = session;
   const foundBy = (context: CallContext) => (name: string) => {
     context.onServer?.(name);
     found(name);
@@ -55,7 +55,7 @@ function begin(
     begin: (context) =>
       fleet.request(
         { server, method: method as RequestParams['method'], params },
-        { caller, separator, ...context, onServer: foundBy(context) },
+        { caller, turn, separator, ...context, onServer: foundBy(context) },
       ),
   });
   return session.keep(begun);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Clock } from '../../../shared/clock.js';
+import { type Clock, dateOf } from '../../../shared/clock.js';
 import { replaceFile } from '../../../shared/files/replace-file.js';
 import { isObject } from '../../../shared/json.js';
 
@@ -55,7 +55,7 @@ export class EraCache {
       },
       keep: (era) => {
         this.#presumed.delete(key);
-        this.#known.set(key, { era, at: this.#clock.now() });
+        this.#known.set(key, { era, at: dateOf(this.#clock) });
         this.#write();
       },
       presume: (era) => void this.#presumed.set(key, era),
@@ -72,7 +72,7 @@ export class EraCache {
   }
 
   #isGood({ era, at }: KnownEra): boolean {
-    const age = this.#clock.now() - at;
+    const age = dateOf(this.#clock) - at;
     return age >= 0 && age < GOOD_FOR_MS[era];
   }
 

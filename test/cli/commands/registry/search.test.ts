@@ -69,6 +69,14 @@ describe('toolherd search', () => {
     expect(JSON.parse(none.stdout)).toMatchObject({ ok: false, error: { type: 'RegistryUnreachableError' } });
   });
 
+  it.each(['597h', '9999999h'])(
+    'a --timeout of %s, longer than any timer, does not end at once',
+    async (time) => {
+      const { run } = await prepareRegistry([shapes.context7]);
+      expect(await run('search', '--timeout', time)).toMatchObject({ status: 0, stderr: '' });
+    },
+  );
+
   it('repeats a request to a busy registry, until --timeout: exit 124', async () => {
     const { run, registry } = await prepareRegistry([shapes.context7]);
     registry.faults.push({ status: 429, headers: { 'retry-after': '0' } }, { status: 503 });

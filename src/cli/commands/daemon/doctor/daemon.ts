@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type { FleetStatus, ServerStatus } from '../../../../fleet/fleet.js';
 import { holderOf } from '../../../../ipc/socket/socket-lock.js';
 import { lockFileOf } from '../../../../ipc/socket/socket-owner.js';
+import { ledgersAt, writerLives } from '../../../../processes/ledger-files.js';
 import { cookieOf, startTimeOf } from '../../../../processes/process-identity.js';
 import { readLedger } from '../../../../processes/read-ledger.js';
 import type { Environment } from '../../../../shared/environment.js';
@@ -106,13 +107,14 @@ function leftovers({ paths }: CommandContext, socket: string): Finding[] {
 }
 
 /**
- * Servers in the ledger that still run, by their cookie: another process may have the pid by now. The daemon ends those
- * with their cookie only. Not every system shows the environment of every process: then pid and start time are known.
+ * Servers in ledgers of dead daemons that still run, by their cookie: another process may have the pid by now. The next
+ * daemon ends those with their cookie only. Not every system shows the environment of every process: then pid and start
+ * time are known.
  */
 function staleServers(ledgerFile: string): Finding[] {
   const marked: number[] = [];
   const hidden: number[] = [];
-  for (const { pid, cookie, startTime } of readLedger(ledgerFile).left) {
+  for (const { pid, cookie, startTime } of ledgersAt(ledgerFile).flatMap(leftOf)) {
     const shown = cookieOf(pid);
     if (shown === cookie) marked.push(pid);
     else if (shown === null && startTime !== null && startTimeOf(pid) === startTime) hidden.push(pid);
@@ -125,4 +127,10 @@ function staleServers(ledgerFile: string): Finding[] {
     found.push(warn('processes', message, `check what they are, then: kill ${hidden.join(' ')}`));
   }
   return found;
+}
+
+/** None for the ledger of a daemon that lives. */
+function leftOf(file: string) {
+  const { header, left } = readLedger(file);
+  return header !== undefined && writerLives(header) ? [] : left;
 }
