@@ -1,27 +1,47 @@
 import { join } from 'node:path';
-import { type Client, commonEntry } from './client.js';
-import { COMMON_FIELDS, MILLISECOND, seconds, text, tools, urlOf } from './fields.js';
+import { type Client, commonEntry, newSession } from './client.js';
+import { COMMON_FIELDS, type Fields, MILLISECOND, seconds, text, tools, urlOf } from './fields.js';
 import { bareReferences } from './references.js';
+
+const FIELDS: Fields = {
+  // Before `url`, which sets the transport only when `type` has not.
+  type: COMMON_FIELDS.type!,
+  ...COMMON_FIELDS,
+  url: urlOf('sse'),
+  httpUrl: urlOf('http'),
+  description: text('description'),
+  timeout: seconds('request_timeout', { unit: MILLISECOND, whole: true }),
+  includeTools: tools('allow'),
+  excludeTools: tools('deny'),
+};
 
 /** Read in geminicli.com/docs, "MCP servers with Gemini CLI". */
 export const gemini: Client = {
   name: 'gemini',
   title: 'Gemini CLI',
   format: 'json',
-  user: ({ home }) => [join(home, '.gemini', 'settings.json')],
+  user: ({ home, environment }) => [join(environment.GEMINI_CLI_HOME || home, '.gemini', 'settings.json')],
   project: ['.gemini/settings.json'],
   keys: ['mcpServers'],
-  fields: {
-    // Before `url`, which sets the transport only when `type` has not.
-    type: COMMON_FIELDS.type!,
-    ...COMMON_FIELDS,
-    url: urlOf('sse'),
-    httpUrl: urlOf('http'),
-    description: text('description'),
-    timeout: seconds('request_timeout', { unit: MILLISECOND, whole: true }),
-    includeTools: tools('allow'),
-    excludeTools: tools('deny'),
-  },
+  fields: FIELDS,
   references: bareReferences,
   toClientEntry: commonEntry,
+  next: {
+    user: `${newSession('Gemini CLI')} in a trusted folder: it starts no servers in another`,
+    project: 'start gemini in this folder and trust it: it reads no project file before',
+  },
+};
+
+/** Made from Gemini CLI. Read in qwenlm.github.io/qwen-code-docs, "MCP servers", and in the files that it writes. */
+export const qwen: Client = {
+  name: 'qwen',
+  title: 'Qwen Code',
+  format: 'json',
+  user: ({ home, environment }) => [join(environment.QWEN_HOME || join(home, '.qwen'), 'settings.json')],
+  project: ['.qwen/settings.json'],
+  keys: ['mcpServers'],
+  fields: FIELDS,
+  references: bareReferences,
+  toClientEntry: commonEntry,
+  next: { user: newSession('Qwen Code'), project: 'start qwen in this folder' },
 };

@@ -1,5 +1,12 @@
 import { resolve } from 'node:path';
-import { attachClient, CLIENTS, formatEntry, type Program, type Scope } from '../../../integrations/index.js';
+import {
+  attachClient,
+  CLIENTS,
+  type Client,
+  formatEntry,
+  type Program,
+  type Scope,
+} from '../../../integrations/index.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
@@ -49,7 +56,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     }
     const { scope } = options;
     const file = clientFile(context, client, scope);
-    const program = bridgeProgram(context, scope, options);
+    const program = bridgeProgram(context, scope, { ...options, separator: separatorFor(client, options) });
     const dryRun = options['dry-run'];
     const { change, backup } = await attachClient(client, file, program, { dryRun });
     const entry = client.toClientEntry(program);
@@ -69,7 +76,9 @@ Clients: ${ATTACHABLE.join(', ')}.`,
       output.print(`attached: ${client.title} (${file})`);
       if (change === 'replaced') output.note('replaced the existing entry of that name');
       if (backup !== undefined) output.note(`backup: ${backup}`);
-      output.note(`next: restart ${client.title}; undo with: toolherd detach ${client.name}`);
+      output.note(`next: ${client.next[scope] ?? client.next.user}`);
+      const option = scope === 'user' ? '' : ` --scope ${scope}`;
+      output.note(`undo with: toolherd detach ${client.name}${option}`);
     }
     return EXIT.ok;
   },
@@ -78,6 +87,11 @@ Clients: ${ATTACHABLE.join(', ')}.`,
 interface BridgeView {
   server: string | undefined;
   separator: string | undefined;
+}
+
+/** The names of a single server have no separator. */
+function separatorFor(client: Client, { server, separator }: BridgeView): string | undefined {
+  return separator ?? (server === undefined ? client.separator : undefined);
 }
 
 /** What the client is to run. A shared file has no paths of this machine. */
