@@ -25,6 +25,16 @@ function read(name: string, file: string, text: string, scope: Scope = 'user') {
 
 const json = (value: unknown) => JSON.stringify(value);
 
+describe('the declaration of a client', () => {
+  it.each(CLIENTS.map((client) => [client.name, client] as const))(
+    'says what the user does next, for its own file and for that of a project: %s',
+    (_, { next, project }) => {
+      expect(next.user).not.toBe('');
+      expect(next.project === undefined).toBe(project.length === 0);
+    },
+  );
+});
+
 describe('the entries of clients become ours', () => {
   it('VS Code, on Linux and macOS', () => {
     const text = json({

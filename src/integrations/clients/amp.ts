@@ -4,7 +4,7 @@ import { type Client, commonEntry, newSession } from './client.js';
 import { COMMON_FIELDS, tools } from './fields.js';
 import { shellReferences } from './references.js';
 
-/** Read in ampcode.com/manual, "MCP", and in the file that `amp mcp add` writes. */
+/** Read in `amp mcp add --help` and in the file that it writes. */
 export const amp: Client = {
   name: 'amp',
   title: 'Amp',

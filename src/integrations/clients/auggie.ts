@@ -3,7 +3,7 @@ import { type Client, commonEntry, newSession } from './client.js';
 import { COMMON_FIELDS, flag } from './fields.js';
 import { shellReferences } from './references.js';
 
-/** Read in docs.augmentcode.com, "Integrations and MCP", and in the file that `auggie mcp add` writes. */
+/** Read in `auggie mcp add --help` and in the file that it writes (0.36). */
 export const auggie: Client = {
   name: 'auggie',
   title: 'Auggie',

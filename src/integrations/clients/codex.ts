@@ -14,7 +14,7 @@ import {
   tools,
   variables,
 } from './fields.js';
-import { bareReferences, noReferences } from './references.js';
+import { noReferences, shellReferences } from './references.js';
 
 /** Variables that are passed to the server: a name, or a table with a `name`. */
 const givenVariables: Field = (entry, value) => {
@@ -33,6 +33,7 @@ const bearerToken: Field = (entry, value) => {
 /** The fields that Codex and grok share. */
 const TABLE_FIELDS: Fields = {
   ...COMMON_FIELDS,
+  bearer_token_env_var: bearerToken,
   enabled: flag('enabled'),
   startup_timeout_sec: seconds('start_timeout'),
   tool_timeout_sec: seconds('request_timeout', { whole: true }),
@@ -51,7 +52,6 @@ export const codex: Client = {
     env_vars: givenVariables,
     http_headers: pairs('headers'),
     env_http_headers: variables('headers'),
-    bearer_token_env_var: bearerToken,
     startup_timeout_ms: seconds('start_timeout', { unit: MILLISECOND }),
     enabled_tools: tools('allow'),
     disabled_tools: tools('deny'),
@@ -65,7 +65,7 @@ export const codex: Client = {
   },
 };
 
-/** Read in the files that grok 1.0 writes, and in its help. */
+/** Read in the user guide that grok 1.0 puts into ~/.grok/docs, and in the file that `grok mcp add` writes. */
 export const grok: Client = {
   name: 'grok',
   title: 'grok',
@@ -74,7 +74,7 @@ export const grok: Client = {
   project: ['.grok/config.toml'],
   keys: ['mcp_servers'],
   fields: TABLE_FIELDS,
-  references: bareReferences,
+  references: shellReferences,
   toClientEntry: commonEntry,
   // grok joins its own names by `__` and refuses every tool whose name has it.
   separator: '_',

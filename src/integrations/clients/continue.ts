@@ -10,7 +10,7 @@ const requestOptions: Field = (entry, value, translate) =>
   Object.keys(value).every((name) => name === 'headers') &&
   pairs('headers')(entry, value.headers ?? {}, translate);
 
-/** Read in docs.continue.dev, "config.yaml reference", and in the schema of the CLI 1.5. */
+/** Read in the schema inside the CLI 1.5, which checks the file. */
 export const continueDev: Client = {
   name: 'continue',
   title: 'Continue',

@@ -7,7 +7,7 @@ import { shellReferences } from './references.js';
 const allowedTools: Field = (entry, value, translate) =>
   (Array.isArray(value) && value.includes('*')) || tools('allow')(entry, value, translate);
 
-/** Read in docs.github.com, "Adding MCP servers for Copilot CLI", and in the file that `copilot mcp add` writes. */
+/** Read in `copilot mcp --help` and in the file that `copilot mcp add` writes (1.0). */
 export const copilot: Client = {
   name: 'copilot',
   title: 'Copilot CLI',

@@ -3,7 +3,7 @@ import { type Client, commonEntry, newSession } from './client.js';
 import { COMMON_FIELDS, flag, tools } from './fields.js';
 import { shellReferences } from './references.js';
 
-/** Read in docs.factory.ai, "Model Context Protocol", and in the file that `droid mcp add` writes. */
+/** Read in the file that `droid mcp add` writes (0.215). */
 export const droid: Client = {
   name: 'droid',
   title: 'Factory droid',

@@ -32,7 +32,7 @@ export const gemini: Client = {
   },
 };
 
-/** Made from Gemini CLI. Read in qwenlm.github.io/qwen-code-docs, "MCP servers", and in the files that it writes. */
+/** Made from Gemini CLI. Read in the files that `qwen mcp add` writes (0.24). */
 export const qwen: Client = {
   name: 'qwen',
   title: 'Qwen Code',

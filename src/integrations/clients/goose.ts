@@ -17,7 +17,7 @@ const keptVariables: Field = (entry, value) => {
   return true;
 };
 
-/** Read in goose-docs.ai, "Configuration files", and in what goose 1.34 shows of its file. */
+/** Read in block.github.io/goose, "Configuration Overview", and in what `goose info -v` shows of the file (1.34). */
 export const goose: Client = {
   name: 'goose',
   title: 'goose',

@@ -3,7 +3,7 @@ import { type Client, commonEntry } from './client.js';
 import { COMMON_FIELDS, flag } from './fields.js';
 import { noReferences } from './references.js';
 
-/** Read in junie.jetbrains.com/docs, "Model Context Protocol". */
+/** Read in jetbrains.com/help/junie, "Model Context Protocol", and in repositories that have the file of a project. */
 export const junie: Client = {
   name: 'junie',
   title: 'Junie',

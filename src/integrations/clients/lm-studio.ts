@@ -3,12 +3,12 @@ import { type Client, commonEntry } from './client.js';
 import { COMMON_FIELDS } from './fields.js';
 import { noReferences } from './references.js';
 
-/** Read in lmstudio.ai/docs, "Use MCP servers": it follows the notation of Cursor. */
+/** Read in lmstudio.ai, "Use MCP Servers": it follows the notation of Cursor. */
 export const lmStudio: Client = {
   name: 'lm-studio',
   title: 'LM Studio',
   format: 'json',
-  // Installations that began before 0.3.6 keep their folder in the cache.
+  // Some installations have the second folder only (issue 1371 of its bug tracker).
   user: ({ home }) =>
     ['.lmstudio', join('.cache', 'lm-studio')].map((folder) => join(home, folder, 'mcp.json')),
   project: [],
@@ -16,5 +16,5 @@ export const lmStudio: Client = {
   fields: COMMON_FIELDS,
   references: noReferences,
   toClientEntry: commonEntry,
-  next: { user: 'in LM Studio turn on toolherd in the Program tab of a chat' },
+  next: { user: 'restart LM Studio' },
 };

@@ -49,7 +49,7 @@ export const opencode: Client = {
   next: { user: newSession('opencode'), project: 'start opencode in this folder' },
 };
 
-/** Made from opencode. Read in kilo.ai/docs and in the file that `kilo mcp add` writes. */
+/** Made from opencode. Read in the file that `kilo mcp add` writes, and in what `kilo mcp list` finds (7.7). */
 export const kilo: Client = {
   ...SHAPE,
   name: 'kilo',
