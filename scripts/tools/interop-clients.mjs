@@ -1,209 +1,309 @@
-// The clients of `npm run interop`, each as its makers publish it. A client is `{name, package, node?, open}`;
-// what `open` gives has one function for each thing that the client can do. Each returns what the client showed.
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { execa } from 'execa';
+// Published programs that have an MCP client, unchanged: each is attached by `toolherd attach` in a home made for it, connects,
+// calls a tool of the herd where the stand-in model can drive it, and is detached. They are installed into .cache/ on the
+// first run and run without a network, where the system allows that to a user. `npm run interop` is for SDKs.
+// Usage: npm run interop:clients [-- --update] [--only codex,gemini] [--verbose]; --update writes the table of docs/CLIENTS.md.
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { parseArgs, stripVTControlCharacters } from 'node:util';
+import { execa, execaSync } from 'execa';
+import { install } from '../shared/install.mjs';
+import { markdownTable, replaceRegion } from '../shared/markdown.mjs';
+import { commandOf, PROGRAMS } from './interop-clients/programs.mjs';
+import { startModel } from './interop-clients/stand-in-model.mjs';
 
-/**
- * Where a client runs, and the config file that names the bridge.
- * @typedef {{ folder: string, node: string, home: string, environment: Record<string, string>, config: string }} Place
- */
-/**
- * What a client can do. Each function resolves with what the client showed.
- * @typedef {object} Opened
- * @property {() => string | undefined} speaks
- * @property {() => Promise<any[]>} tools
- * @property {(name: string, args: object) => Promise<any>} call
- * @property {() => Promise<any[]>} resources
- * @property {(uri: string) => Promise<any>} read
- * @property {() => Promise<any[]>} [prompts]
- * @property {(name: string, args: object) => Promise<any>} [get]
- * @property {() => unknown} close
- */
-/** @typedef {{ name: string, package: string, node?: string, open(place: Place): Promise<Opened> }} Client */
+/** @typedef {import('./interop-clients/programs.mjs').Program} Program */
+/** @typedef {{ folder: string, version: string }} Installed */
 
-const MODERN = '2026-07-28';
-const UNSAID = 'it does not say';
-const ABOUT = { name: 'interop', version: '1.0.0' };
-const SDK_V1 = '@modelcontextprotocol/sdk@1.32.2';
-const SDK_V2 = '@modelcontextprotocol/client@2.4.0';
-const INSPECTOR = '@modelcontextprotocol/inspector@2.12.0';
-const MCPORTER = 'mcporter@0.12.3';
-
-/** @type {Client[]} */
-export const CLIENTS = [
-  { name: 'SDK v1', package: SDK_V1, open: openSdkV1 },
-  { name: 'SDK v2, legacy', package: SDK_V2, open: (place) => openSdkV2(place, 'legacy') },
-  { name: 'SDK v2, auto', package: SDK_V2, open: (place) => openSdkV2(place, 'auto') },
-  { name: `SDK v2, ${MODERN}`, package: SDK_V2, open: (place) => openSdkV2(place, { pin: MODERN }) },
-  { name: 'Inspector CLI, legacy', package: INSPECTOR, node: '24', open: openInspector('legacy') },
-  { name: 'Inspector CLI, modern', package: INSPECTOR, node: '24', open: openInspector('modern') },
-  { name: 'mcporter', package: MCPORTER, node: '24', open: openMcporter },
-];
-
-/**
- * @param {string} folder
- * @param {string} module
- */
-async function load(folder, module) {
-  return import(pathToFileURL(createRequire(join(folder, 'x.js')).resolve(module)).href);
-}
-
-/**
- * @param {Place} place
- * @returns {Promise<Opened>}
- */
-async function openSdkV1({ folder, home, environment }) {
-  const { Client } = await load(folder, '@modelcontextprotocol/sdk/client/index.js');
-  const { StdioClientTransport } = await load(folder, '@modelcontextprotocol/sdk/client/stdio.js');
-  const client = new Client(ABOUT);
-  const transport = new StdioClientTransport({ ...bridge(environment), cwd: home, stderr: 'ignore' });
-  /** @type {string | undefined} */
-  let version;
-  // remote transports are told, to send it with each request; so is this one
-  transport.setProtocolVersion = (/** @type {string} */ agreed) => {
-    version = agreed;
-  };
-  await client.connect(transport);
-  return sdk(client, () => version);
-}
-
-/**
- * @param {Place} place
- * @param {'legacy' | 'auto' | { pin: string }} mode
- * @returns {Promise<Opened>}
- */
-async function openSdkV2({ folder, home, environment }, mode) {
-  const { Client } = await load(folder, '@modelcontextprotocol/client');
-  const { StdioClientTransport } = await load(folder, '@modelcontextprotocol/client/stdio');
-  const client = new Client(ABOUT, { versionNegotiation: { mode } });
-  await client.connect(new StdioClientTransport({ ...bridge(environment), cwd: home, stderr: 'ignore' }));
-  return sdk(client, () => client.getNegotiatedProtocolVersion());
-}
-
-const bridge = (/** @type {Record<string, string>} */ env) => ({
-  command: 'toolherd',
-  args: ['bridge'],
-  env,
+const LIST_MS = 60_000;
+const ASK_MS = 120_000;
+const root = join(import.meta.dirname, '..', '..');
+const { values: flags } = parseArgs({
+  options: {
+    update: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    verbose: { type: 'boolean', default: false },
+    // The second half of the run, without a network: the installed programs, as JSON.
+    installed: { type: 'string' },
+  },
 });
+const programs = PROGRAMS.filter(({ client }) => flags.only?.split(',').includes(client) ?? true);
 
-/**
- * @param {any} client of either version of the SDK
- * @param {() => string | undefined} speaks
- * @returns {Opened}
- */
-function sdk(client, speaks) {
-  return {
-    speaks,
-    tools: () => pages((params) => client.listTools(params), 'tools'),
-    call: (name, args) => client.callTool({ name, arguments: args }),
-    resources: () => pages((params) => client.listResources(params), 'resources'),
-    read: (uri) => client.readResource({ uri }),
-    prompts: () => pages((params) => client.listPrompts(params), 'prompts'),
-    get: (name, args) => client.getPrompt({ name, arguments: args }),
-    close: () => client.close(),
-  };
+if (flags.installed === undefined) {
+  const installed = JSON.stringify(
+    Object.fromEntries(programs.map((program) => [program.client, installOne(program)])),
+  );
+  const words = [import.meta.filename, ...process.argv.slice(2), '--installed', installed];
+  const isolated = ['-rn', 'sh', '-c', 'ip link set lo up && exec "$0" "$@"', process.execPath];
+  const canIsolate = execaSync('unshare', [...isolated, '-e', '0'], { reject: false }).exitCode === 0;
+  if (!canIsolate) console.log('no network namespace can be made: the programs run with the network');
+  const [command, before] = canIsolate ? ['unshare', isolated] : [process.execPath, []];
+  const { exitCode } = execaSync(command, [...before, ...words], { stdio: 'inherit', reject: false });
+  process.exitCode = exitCode ?? 1;
+} else {
+  await runAll(JSON.parse(flags.installed));
 }
 
 /**
- * @param {(params: object) => Promise<any>} list
- * @param {string} what
+ * @param {Program} program
+ * @returns {Installed | { failure: string }}
  */
-async function pages(list, what) {
-  /** @type {any[]} */
-  const all = [];
-  /** @type {string | undefined} */
-  let cursor;
-  do {
-    /** @type {any} */
-    const page = await list(cursor === undefined ? {} : { cursor });
-    all.push(...page[what]);
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  return all;
+function installOne({ package: name, version = 'latest' }) {
+  try {
+    const spec = version === 'latest' ? newest(name) : version;
+    return install(`${name}@${spec}`, { folder: `interop/${name.replaceAll('/', '+')}` });
+  } catch (error) {
+    return { failure: firstLine(error) };
+  }
+}
+
+/** @param {string} name */
+function newest(name) {
+  return execaSync('npm', ['view', name, 'version', '--loglevel=error']).stdout.trim();
+}
+
+/** @param {Record<string, Installed | { failure: string }>} installed */
+async function runAll(installed) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolherd-clients-')));
+  const herd = join(folder, 'herd');
+  const model = await startModel({ verbose: flags.verbose });
+  /** @type {{ program: Program, cells: string[], failed: boolean }[]} */
+  const rows = [];
+  try {
+    startHerd(folder, herd);
+    for (const program of programs) {
+      const place = { home: join(folder, program.client), model: model.url };
+      mkdirSync(join(place.home, 'project'), { recursive: true });
+      const one = installed[program.client] ?? { failure: 'not installed' };
+      const row =
+        'failure' in one
+          ? undefined
+          : await check(program, one, { ...place, herd, bin: join(folder, 'bin') }, model);
+      const cells = row ?? ['', `FAILED: ${'failure' in one ? one.failure : ''}`, '', ''];
+      rows.push({ program, cells, failed: cells.some((cell) => cell.startsWith('FAILED')) });
+      console.log(`${program.client}: ${cells.join(' | ')}`);
+    }
+  } finally {
+    model.close();
+    toolherd(join(folder, 'bin'), { TOOLHERD_HOME: herd, HOME: folder }, folder, 'down');
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+  if (flags.update && flags.only === undefined) updatePage(rows);
+  const failed = rows.filter((row) => row.failed).map(({ program }) => program.client);
+  console.log(failed.length === 0 ? 'all passed' : `failed: ${failed.join(', ')}`);
+  process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
 /**
- * Driven by a config file that names the bridge, as a user has one. Each command opens a new connection.
- * @param {'legacy' | 'modern'} era
- * @returns {(place: Place) => Promise<Opened>}
+ * One herd for all: server-everything, as published.
+ * @param {string} folder
+ * @param {string} herd
  */
-function openInspector(era) {
-  return async (place) => {
-    const program = join(
-      place.folder,
-      'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
-    );
-    const ask = async (/** @type {string} */ method, /** @type {string[]} */ ...flags) => {
-      const words = ['--cli', '--config', place.config, '--server', 'herd', '--format', 'json', '-q'];
-      const { out, errors } = await run(place, program, [
-        ...words,
-        '--protocol-era',
-        era,
-        '--method',
-        method,
-        ...flags,
-      ]);
-      if (out === '') throw new Error(errors);
-      return JSON.parse(out).result;
-    };
-    const json = (/** @type {object} */ args) => ['--tool-args-json', JSON.stringify(args)];
-    const pairs = (/** @type {object} */ args) =>
-      Object.entries(args).flatMap(([key, value]) => ['--prompt-args', `${key}=${value}`]);
-    return {
-      speaks: () => (era === 'modern' ? MODERN : UNSAID),
-      tools: async () => (await ask('tools/list')).tools,
-      call: (name, args) => ask('tools/call', '--tool-name', name, ...json(args)),
-      resources: async () => (await ask('resources/list')).resources,
-      read: (uri) => ask('resources/read', '--uri', uri),
-      prompts: async () => (await ask('prompts/list')).prompts,
-      get: (name, args) => ask('prompts/get', '--prompt-name', name, ...pairs(args)),
-      close: () => undefined,
-    };
+function startHerd(folder, herd) {
+  const server = join(root, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+  const entry = {
+    name: 'everything',
+    description: 'everything',
+    server: 'everything',
+    command: 'node',
+    args: [server],
   };
+  const config = { version: '1.0', security: { allowed_commands: ['node'] }, mcp_servers: [entry] };
+  mkdirSync(herd, { recursive: true });
+  writeFileSync(join(herd, 'config.yaml'), JSON.stringify(config));
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  const command = join(bin, 'toolherd');
+  writeFileSync(
+    command,
+    `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'dist', 'bin', 'main.cjs')}' "$@"\n`,
+  );
+  chmodSync(command, 0o755);
+  toolherd(bin, { TOOLHERD_HOME: herd, HOME: folder }, folder, 'up');
+  toolherd(bin, { TOOLHERD_HOME: herd, HOME: folder }, folder, 'tools');
 }
 
 /**
- * @param {Place} place
- * @returns {Promise<Opened>}
- */
-async function openMcporter(place) {
-  const program = join(place.folder, 'node_modules/mcporter/dist/cli.js');
-  const ask = async (/** @type {string[]} */ ...words) => {
-    const { out, errors } = await run(place, program, ['--config', place.config, ...words]);
-    if (out === '') throw new Error(errors);
-    return JSON.parse(out);
-  };
-  return {
-    speaks: () => UNSAID,
-    tools: async () => (await ask('list', 'herd', '--json')).tools,
-    call: async (name, args) => {
-      const result = await ask('call', `herd.${name}`, '--args', JSON.stringify(args), '--output', 'json');
-      // of a structured result it shows nothing but that
-      return result.content === undefined ? { structuredContent: result } : result;
-    },
-    resources: async () => (await ask('resource', 'herd', '--json')).resources,
-    read: (uri) => ask('resource', 'herd', uri, '--json'),
-    close: () => undefined,
-  };
-}
-
-/**
- * Many of these exit with an error code also where they report an error well: only their output counts.
- * @param {Place} place
- * @param {string} program
+ * @param {string} bin
+ * @param {Record<string, string>} env
+ * @param {string} cwd
  * @param {string[]} words
  */
-async function run({ node, home, environment }, program, words) {
-  const { stdout, stderr } = await execa(node, [program, ...words], {
-    cwd: home,
-    env: environment,
+function toolherd(bin, env, cwd, ...words) {
+  const options = {
+    cwd,
+    env: { PATH: pathWith(bin), ...env },
+    extendEnv: false,
+    stdin: /** @type {const} */ ('ignore'),
+  };
+  return execaSync(join(bin, 'toolherd'), words, options).stdout;
+}
+
+/** @param {string} bin */
+function pathWith(bin) {
+  return [bin, dirname(process.execPath), process.env.PATH].join(delimiter);
+}
+
+/**
+ * The cells of one program: version, connected, call, detached.
+ * @param {Program} program
+ * @param {Installed} installed
+ * @param {{ home: string, model: string, herd: string, bin: string }} place
+ * @param {Awaited<ReturnType<typeof startModel>>} model
+ */
+async function check(program, { folder, version }, place, model) {
+  const { home, bin } = place;
+  for (const [file, text] of Object.entries(program.files?.(place) ?? {})) {
+    mkdirSync(dirname(join(home, file)), { recursive: true });
+    writeFileSync(join(home, file), text);
+  }
+  const run = (/** @type {string[]} */ words, /** @type {number} */ timeout) =>
+    runProgram(program, folder, place, words, timeout);
+  if (program.login !== undefined) await run(program.login(place), LIST_MS);
+  const own = { HOME: home, TOOLHERD_HOME: place.herd };
+  const order = (/** @type {string} */ verb) =>
+    JSON.parse(toolherd(bin, own, home, verb, program.client, '--json'));
+  try {
+    // once without the program in between: the file is as before to the byte
+    const { file } = order('attach');
+    const original = program.files?.(place)[file.slice(home.length + 1)];
+    order('detach');
+    if (readIfThere(file) !== original) throw new Error('detach left another file than attach found');
+    order('attach');
+    const attached = readIfThere(file);
+    const connected = await connect(program, run);
+    const called = await call(program, run, model);
+    const present = readIfThere(file);
+    if (flags.verbose && present !== attached) console.error(`    it changed its file to\n${present}`);
+    order('detach');
+    const left = readIfThere(file);
+    if (left?.includes('toolherd')) throw new Error('detach left the entry');
+    const isSame = left === original;
+    if (!isSame && present === attached) throw new Error('detach left another file than attach found');
+    const detached = isSame ? 'same bytes' : 'entry gone; the program had changed the file';
+    return [version, connected, called, detached];
+  } catch (error) {
+    return [version, `FAILED: ${firstLine(error)}`, '', ''];
+  }
+}
+
+/**
+ * @param {Program} program
+ * @param {(words: string[], timeout: number) => Promise<string>} run
+ */
+async function connect({ list, listed, connects = true }, run) {
+  if (list === undefined || listed === undefined) return 'has no command for it';
+  const shown = await run(list, LIST_MS);
+  const line = shown.split('\n').find((one) => listed.test(one));
+  if (line === undefined) return `FAILED: it showed ${firstLine(shown.trim())}`;
+  return connects ? `\`${list.join(' ')}\`: yes` : `\`${list.join(' ')}\`: listed`;
+}
+
+/**
+ * @param {Program} program
+ * @param {(words: string[], timeout: number) => Promise<string>} run
+ * @param {Awaited<ReturnType<typeof startModel>>} model
+ */
+async function call({ ask, unasked }, run, model) {
+  if (ask === undefined) return unasked ?? 'not tried';
+  model.forget();
+  const shown = await run(ask, ASK_MS);
+  const { answered, tools } = model.seen();
+  if (answered) return tools === 0 ? 'yes, through its tool search' : `yes, of ${tools} tools`;
+  return `FAILED: ${tools} tools of the herd were offered; it ended with ${firstLine(shown.trim().split('\n').at(-1))}`;
+}
+
+/**
+ * Ends what a program has left behind; some start a background service. On Linux their environment names the home.
+ * @param {string} home
+ */
+function killProcessesOf(home) {
+  for (const pid of existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []) {
+    if (`\0${readIfThere(join('/proc', pid, 'environ'))}`.includes(`\0HOME=${home}\0`)) kill(Number(pid));
+  }
+}
+
+/** @param {number} pid */
+function kill(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended since.
+  }
+}
+
+/**
+ * What a program prints. It and everything that it leaves behind is ended.
+ * @param {Program} program
+ * @param {string} folder
+ * @param {{ home: string, model: string, bin: string }} place
+ * @param {string[]} words
+ * @param {number} timeout
+ */
+async function runProgram(program, folder, place, words, timeout) {
+  const child = execa(commandOf(program, folder), words, {
+    cwd: join(place.home, 'project'),
+    env: {
+      PATH: pathWith(place.bin),
+      HOME: place.home,
+      TERM: 'dumb',
+      NO_COLOR: '1',
+      CI: '1',
+      LANG: 'C.UTF-8',
+      ...program.env?.(place),
+    },
     extendEnv: false,
     stdin: 'ignore',
-    timeout: 60_000,
+    all: true,
+    timeout,
     killSignal: 'SIGKILL',
     reject: false,
   });
-  return { out: stdout.trim(), errors: stderr.trim().split('\n').at(-1) };
+  const { all: shown = '', timedOut } = await child;
+  const all = stripVTControlCharacters(shown);
+  killProcessesOf(place.home);
+  if (flags.verbose)
+    console.error(`  $ ${program.client} ${words.join(' ')}\n${all.replaceAll(/^/gm, '    ')}`);
+  return timedOut ? `${all}\nit did not end within ${timeout / 1000} s` : all;
+}
+
+/** @param {string} file */
+function readIfThere(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param {unknown} error */
+function firstLine(error) {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+  return line.replaceAll('|', '/').replaceAll(root, '.').slice(0, 160);
+}
+
+/** @param {{ program: Program, cells: string[] }[]} rows */
+function updatePage(rows) {
+  const page = join(root, 'docs', 'CLIENTS.md');
+  const date = new Date().toISOString().slice(0, 10);
+  const table = markdownTable(
+    ['client', 'package', 'connected', 'called get-sum', 'after detach'],
+    rows.map(({ program, cells: [version, ...cells] }) => [
+      `\`${program.client}\``,
+      `\`${program.package}@${version}\``,
+      ...cells,
+    ]),
+  );
+  const text = `Written by \`npm run interop:clients -- --update\`, ${date}.\n\n${table}`;
+  writeFileSync(page, replaceRegion(readFileSync(page, 'utf8'), 'published clients', text));
 }

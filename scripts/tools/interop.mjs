@@ -8,15 +8,15 @@ import { parseArgs } from 'node:util';
 import { execaSync } from 'execa';
 import { install, installNode } from '../shared/install.mjs';
 import { markdownTable } from '../shared/markdown.mjs';
-import { CLIENTS } from './interop-clients.mjs';
+import { CLIENTS } from './interop-sdks.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
 const { values: flags } = parseArgs({
   options: { update: { type: 'boolean', default: false }, only: { type: 'string' } },
 });
 
-/** @typedef {import('./interop-clients.mjs').Client} Client */
-/** @typedef {import('./interop-clients.mjs').Opened} Opened */
+/** @typedef {import('./interop-sdks.mjs').Client} Client */
+/** @typedef {import('./interop-sdks.mjs').Opened} Opened */
 /** @typedef {{ tools: any[], prompts: any[], resources: any[] }} Offered */
 
 /**

@@ -1,5 +1,6 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { ListKey } from '../config/edit/index.js';
 import { isMap } from '../config/parse/document.js';
 import { ToolherdError } from '../shared/errors.js';
 import { writeFileAtomically } from '../shared/files/write-user-file.js';
@@ -9,6 +10,7 @@ import type { Client, Program } from './clients/client.js';
 import { isOurBridge } from './find-servers.js';
 import { removeJson, setJson } from './json-entry.js';
 import { removeToml, setToml } from './toml-entry.js';
+import { removeFromYamlList, removeFromYamlMap, setInYamlList, setInYamlMap } from './yaml-entry.js';
 
 /** The name of our entry in a client's file. */
 const ENTRY_NAME = 'toolherd';
@@ -45,7 +47,7 @@ export async function attachClient(
   const entry = client.toClientEntry?.(program);
   if (entry === undefined) throw new Error(`${client.name} cannot run toolherd`);
   const text = readClientFile(file);
-  const before = text ?? '';
+  const before = text ?? client.newFile ?? '';
   const current = entryIn(client, file, before);
   const after = setEntry(client, before, entry);
   const known = { file, before, after };
@@ -104,7 +106,7 @@ function isOnlyOurs(
   entry: unknown,
   record: AttachRecord,
 ): boolean {
-  if (text === setEntry(client, '', entry)) return true;
+  if (text === setEntry(client, client.newFile ?? '', entry)) return true;
   if (!record.hasMade(file)) return false;
   const { rest } = splitEntry(parseDocument(client.format, file, text), client.keys);
   return isMap(rest) && Object.keys(rest).every((key) => key === '$schema');
@@ -156,20 +158,44 @@ async function writeBackup(file: string, backup: string): Promise<void> {
 /** The user may have another server under the same name. */
 function isOurs(entry: unknown): boolean {
   if (!isMap(entry)) return false;
-  const [command, ...args] = [entry.command, entry.args ?? []].flat();
+  const { command: program = entry.cmd, args: rest = [] } = isMap(entry.transport) ? entry.transport : entry;
+  const [command, ...args] = [program, rest].flat();
   return isOurBridge({ entry: { command, args } });
 }
 
+interface Editor {
+  set(text: string, client: Client, entry: unknown): string;
+  remove(text: string, client: Client): string;
+}
+
+const EDITORS: Record<Client['format'], Editor> = {
+  json: {
+    set: (text, { keys }, entry) => setJson(text, keys, ENTRY_NAME, entry),
+    remove: (text, { keys }) => removeJson(text, keys, ENTRY_NAME),
+  },
+  toml: {
+    set: (text, { keys }, entry) => setToml(text, keys, ENTRY_NAME, entry),
+    remove: (text, { keys }) => removeToml(text, keys, ENTRY_NAME),
+  },
+  // The YAML files that toolherd edits have their servers below one key.
+  yaml: {
+    set: (text, { keys: [key = ''], listed }, entry) =>
+      listed === true
+        ? setInYamlList(text, key as ListKey, ENTRY_NAME, entry)
+        : setInYamlMap(text, key, ENTRY_NAME, entry),
+    remove: (text, { keys: [key = ''], listed }) =>
+      listed === true
+        ? removeFromYamlList(text, key as ListKey, ENTRY_NAME)
+        : removeFromYamlMap(text, key, ENTRY_NAME),
+  },
+};
+
 function setEntry(client: Client, text: string, entry: unknown): string {
-  return client.format === 'toml'
-    ? setToml(text, client.keys, ENTRY_NAME, entry)
-    : setJson(text, client.keys, ENTRY_NAME, entry);
+  return EDITORS[client.format].set(text, client, entry);
 }
 
 function removeEntry(client: Client, text: string): string {
-  return client.format === 'toml'
-    ? removeToml(text, client.keys, ENTRY_NAME)
-    : removeJson(text, client.keys, ENTRY_NAME);
+  return EDITORS[client.format].remove(text, client);
 }
 
 function entryIn(client: Client, file: string, text: string): unknown {
@@ -211,9 +237,14 @@ function splitAt(value: unknown, key: string, deeper: readonly string[]): { entr
   const { [key]: inner, ...others } = value as Record<string, unknown>;
   const [next, ...last] = deeper;
   if (next === undefined) return { entry: plain(inner), rest: others };
-  const { entry, rest } = splitAt(inner, next, last);
-  const isEmpty = isMap(rest) && Object.keys(rest).length === 0;
+  const { entry, rest } = Array.isArray(inner) ? splitList(inner, next) : splitAt(inner, next, last);
+  const isEmpty = typeof rest === 'object' && rest !== null && Object.keys(rest).length === 0;
   return { entry, rest: isEmpty ? others : { ...others, [key]: rest } };
+}
+
+function splitList(list: readonly unknown[], name: string): { entry: unknown; rest: unknown } {
+  const entry = list.find((item) => isMap(item) && item.name === name);
+  return { entry: plain(entry), rest: list.filter((item) => item !== entry) };
 }
 
 /** Parsers return objects with different prototypes; a comparison needs plain ones. */

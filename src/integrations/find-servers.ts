@@ -155,7 +155,7 @@ function serverOf(
   };
   const extracted = extractor.extract(normalizeEntry(entry, origin));
   const { placeOf = (place: string) => place } = client;
-  const secrets = extracted.secrets.map((secret) => ({ ...secret, at: placeOf(secret.at) }));
+  const secrets = extracted.secrets.map((secret) => ({ ...secret, at: placeOf(secret.at, raw) }));
   return {
     ...extracted,
     secrets,

@@ -1,12 +1,20 @@
+import { amp } from './clients/amp.js';
+import { auggie } from './clients/auggie.js';
 import { claudeCode } from './clients/claude-code.js';
 import { claudeDesktop } from './clients/claude-desktop.js';
 import type { Client } from './clients/client.js';
 import { cline } from './clients/cline.js';
-import { codex } from './clients/codex.js';
+import { codex, grok } from './clients/codex.js';
+import { continueDev } from './clients/continue.js';
+import { copilot } from './clients/copilot.js';
 import { cursor } from './clients/cursor.js';
-import { gemini } from './clients/gemini.js';
+import { droid } from './clients/droid.js';
+import { gemini, qwen } from './clients/gemini.js';
+import { goose } from './clients/goose.js';
 import { holodeck } from './clients/holodeck.js';
-import { opencode } from './clients/opencode.js';
+import { junie } from './clients/junie.js';
+import { lmStudio } from './clients/lm-studio.js';
+import { kilo, opencode } from './clients/opencode.js';
 import { vscode } from './clients/vscode.js';
 import { windsurf } from './clients/windsurf.js';
 import { zed } from './clients/zed.js';
@@ -35,6 +43,17 @@ export const CLIENTS: readonly Client[] = [
   zed,
   cline,
   opencode,
+  copilot,
+  qwen,
+  kilo,
+  grok,
+  droid,
+  continueDev,
+  goose,
+  auggie,
+  amp,
+  junie,
+  lmStudio,
   holodeck,
 ];
 
@@ -42,8 +61,12 @@ export const CLIENTS: readonly Client[] = [
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   claude: ['claude-desktop', 'claude-code'],
   code: ['vscode'],
+  'copilot-cli': ['copilot'],
   devin: ['windsurf'],
+  factory: ['droid'],
   'gemini-cli': ['gemini'],
+  lmstudio: ['lm-studio'],
+  'qwen-code': ['qwen'],
 };
 
 /** The clients of this name or alias; empty for an unknown one. */

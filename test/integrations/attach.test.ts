@@ -12,6 +12,9 @@ import { describe, expect, it } from 'vitest';
 import { CLIENTS } from '../../src/integrations/index.js';
 import { COMMAND, type Outcome, toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
+import { OWN_FILES } from './own-files.js';
+
+const title = (name: string) => CLIENTS.find((client) => client.name === name)?.title;
 
 /** A home with files, in which the command runs. `$` stands for its path in the output. */
 function begin(files: Record<string, string> = {}) {
@@ -40,8 +43,7 @@ describe('toolherd attach', () => {
       stdout: 'attached: Cursor ($/.cursor/mcp.json)\n',
       stderr:
         'backup: $/.cursor/mcp.json.before-toolherd\n' +
-        'next: restart Cursor\n' +
-        'undo with: toolherd detach cursor\n',
+        'next: restart Cursor\nundo with: toolherd detach cursor\n',
     });
     const attached = read('.cursor/mcp.json');
     expect(attached).toContain('// mine\n');
@@ -147,6 +149,89 @@ describe('toolherd attach', () => {
     },
   );
 
+  it.each(Object.entries(OWN_FILES))(
+    'detach restores a file that the client wrote byte for byte, with and without a backup: %s',
+    async (name, [file, text]) => {
+      const { run, read, home } = begin({ [file]: text });
+      expect((await run('attach', name)).stdout).toBe(`attached: ${title(name)} ($/${file})\n`);
+      const attached = read(file);
+      expect(attached).toContain('toolherd');
+      await run('detach', name);
+      expect(read(file)).toBe(text);
+      // without the backup only the entry is cut out
+      writeFileSync(join(home, file), attached);
+      await run('detach', name);
+      expect(read(file)).toBe(text);
+    },
+  );
+
+  it.each([
+    ['opencode', '.config/opencode/opencode.json', '{\n  "$schema": "https://opencode.ai/config.json",\n'],
+    ['kilo', '.config/kilo/kilo.jsonc', '{\n  "$schema": "https://app.kilo.ai/config.json",\n'],
+    ['continue', '.continue/config.yaml', 'name: Local Config\nversion: 1.0.0\nschema: v1\nmcpServers:\n'],
+  ])(
+    'a new file begins with what the client needs there, and detach deletes it: %s',
+    async (name, file, start) => {
+      const { run, read, home } = begin();
+      await run('attach', name);
+      expect(read(file).startsWith(start)).toBe(true);
+      expect((await run('detach', name)).stderr).toBe(`deleted: $/${file}\n`);
+      expect(existsSync(join(home, file))).toBe(false);
+    },
+  );
+
+  it('grok gets a separator that it accepts, unless another one or a single server is asked for', async () => {
+    const { run } = begin();
+    const args = async (...words: string[]) =>
+      JSON.parse((await run('attach', 'grok', '--dry-run', '--json', ...words)).stdout).entry.args;
+    expect(await args()).toEqual(['MAIN', 'bridge', '--separator', '_']);
+    expect(await args('--separator', '-')).toEqual(['MAIN', 'bridge', '--separator', '-']);
+    expect(await args('--server', 'github')).toEqual(['MAIN', 'bridge', '--server', 'github']);
+  });
+
+  it('names what the client still asks for, and the command that undoes it', async () => {
+    const { run } = begin();
+    expect((await run('attach', 'codex', '--scope', 'project')).stderr).toBe(
+      'next: start codex in this folder and trust it: Codex ignores the file of an untrusted project\n' +
+        'undo with: toolherd detach codex --scope project\n',
+    );
+    expect((await run('attach', 'claude-code', '--scope', 'project')).stderr).toContain('approve the server');
+    expect((await run('attach', 'gemini')).stderr).toContain('in a trusted folder');
+  });
+
+  it('Cline: no folder of a VS Code that is not there is made', async () => {
+    const { run, home } = begin();
+    expect((await run('attach', 'cline')).stdout).toBe(
+      'attached: Cline ($/.cline/data/settings/cline_mcp_settings.json)\n',
+    );
+    expect(existsSync(join(home, '.config'))).toBe(false);
+  });
+
+  it('a program that is installed is attached before another with the same config', async () => {
+    const { run } = begin({ '.config/VSCodium/User/settings.json': '{}' });
+    expect((await run('attach', 'vscode')).stdout).toBe(
+      'attached: VS Code ($/.config/VSCodium/User/mcp.json)\n',
+    );
+  });
+
+  it.each([
+    ['gemini', 'GEMINI_CLI_HOME', '.gemini/settings.json'],
+    ['qwen', 'QWEN_HOME', 'settings.json'],
+    ['copilot', 'COPILOT_HOME', 'mcp-config.json'],
+    ['grok', 'GROK_HOME', 'config.toml'],
+    ['cline', 'CLINE_DIR', 'data/settings/cline_mcp_settings.json'],
+    ['cline', 'CLINE_DATA_DIR', 'settings/cline_mcp_settings.json'],
+    ['continue', 'CONTINUE_GLOBAL_DIR', 'config.yaml'],
+    ['droid', 'FACTORY_HOME_OVERRIDE', '.factory/mcp.json'],
+    ['goose', 'GOOSE_PATH_ROOT', 'config/config.yaml'],
+    ['amp', 'XDG_CONFIG_HOME', 'amp/settings.json'],
+  ])('follows the variable that moves the files of a client: %s %s', async (name, variable, file) => {
+    const { home } = begin();
+    const env = { TOOLHERD_HOME: '', PATH: '', [variable]: join(home, 'elsewhere') };
+    const { stdout } = await toolherd(['attach', name, '--json'], { cwd: home, env });
+    expect(JSON.parse(stdout).file).toBe(join(home, 'elsewhere', file));
+  });
+
   it('--dry-run shows the entry and nothing else of the file, and writes nothing', async () => {
     const { run, read } = begin({ '.cursor/mcp.json': MINE });
     expect(await run('attach', 'cursor', '--dry-run')).toEqual({
@@ -239,14 +324,14 @@ describe('toolherd attach', () => {
   });
 
   it.each([
-    ['codex', 'project', 'Codex reads this file only if you trust the project'],
-    ['claude-code', 'project', 'Claude Code asks you to approve the server'],
-    ['gemini', 'project', 'Gemini CLI starts servers only in folders that you trust'],
-    ['gemini', 'user', 'Gemini CLI starts servers only in folders that you trust'],
+    ['codex', 'project', 'start codex in this folder and trust it'],
+    ['claude-code', 'project', 'start claude in this folder and approve the server toolherd'],
+    ['gemini', 'project', 'start gemini in this folder and trust it'],
+    ['gemini', 'user', 'start a new session of Gemini CLI in a trusted folder'],
   ])('says what the client still asks for, and how to undo it: %s, %s', async (client, scope, asked) => {
     const { run } = begin();
     const { stderr } = await run('attach', client, '--scope', scope);
-    expect(stderr).toContain(`; ${asked}`);
+    expect(stderr).toContain(`next: ${asked}`);
     const undo = /undo with: toolherd (.+)\n/.exec(stderr)?.[1] ?? '';
     expect((await run(...undo.split(' '))).stdout).toContain('detached: ');
   });

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { CLIENTS, findServers, type Scope } from '../../src/integrations/index.js';
 import { PATIENCE_MS, runs } from '../fuzz/runs.js';
 import { makeFolder } from '../support/folder.js';
+import { OWN_FILES } from './own-files.js';
 
 /** The entries of a client's file as ours; `$` is the folder of the test. */
 function read(name: string, file: string, text: string, scope: Scope = 'user') {
@@ -23,6 +24,16 @@ function read(name: string, file: string, text: string, scope: Scope = 'user') {
 }
 
 const json = (value: unknown) => JSON.stringify(value);
+
+describe('the declaration of a client', () => {
+  it.each(CLIENTS.map((client) => [client.name, client] as const))(
+    'says what the user does next, for its own file and for that of a project: %s',
+    (_, { next, project }) => {
+      expect(next.user).not.toBe('');
+      expect(next.project === undefined).toBe(project.length === 0);
+    },
+  );
+});
 
 describe('the entries of clients become ours', () => {
   it('VS Code, on Linux and macOS', () => {
@@ -268,6 +279,58 @@ required = true
     expect(read('opencode', '.config/opencode/opencode.jsonc', text)).toMatchObject([
       { command: 'npx', args: ['-y', 'a'], env: { K: '${KEY}' }, unsupportedFields: [] },
       { transport: 'http', enabled: false, unsupportedFields: ['oauth'] },
+    ]);
+  });
+
+  it.each(Object.entries(OWN_FILES))(
+    'servers in a file that the client wrote are imported: %s',
+    (name, [file, text]) => {
+      const servers = read(name, file, text).filter((server) => server.name !== 'developer');
+      expect(servers).toMatchObject([
+        {
+          name: 'memory',
+          command: 'npx',
+          args: ['-y', '@modelcontextprotocol/server-memory'],
+          unsupportedFields: [],
+        },
+        { name: 'remote', transport: 'http', url: 'https://x.example/mcp', unsupportedFields: [] },
+      ]);
+      for (const server of servers) expect(server).not.toHaveProperty('refusal');
+      expect(JSON.stringify(servers)).not.toContain('s3cret');
+      const authorization = servers[1].headers?.Authorization;
+      if (text.includes('Authorization')) expect(authorization).toBe('Bearer ${REMOTE_TOKEN}');
+    },
+  );
+
+  it('a secret of Cline 3 is said to be in the map of its transport', () => {
+    const [file, text] = OWN_FILES.cline ?? ['', ''];
+    const home = makeFolder({ [file]: text });
+    const { servers } = findServers({
+      clients: CLIENTS.filter((client) => client.name === 'cline'),
+      scope: 'user',
+      machine: { platform: 'linux', home, environment: {} },
+      folder: home,
+      targetFolder: home,
+    });
+    expect(servers.flatMap(({ secrets }) => secrets)).toEqual([
+      { variable: 'REMOTE_TOKEN', at: 'transport.headers.Authorization' },
+    ]);
+  });
+
+  it('Continue: its secrets become variables, its timeout is that of the start', () => {
+    const [file, text] = OWN_FILES.continue ?? ['', ''];
+    expect(read('continue', file, text)[0]).toMatchObject({
+      env: { API_KEY: '${MEMORY_KEY}' },
+      start_timeout: 20,
+    });
+  });
+
+  it('goose: what comes with it is refused, keys of its keyring become variables', () => {
+    const [file, text] = OWN_FILES.goose ?? ['', ''];
+    expect(read('goose', file, text)).toMatchObject([
+      { name: 'developer', refusal: 'it has neither a command nor a url' },
+      { env: { API_KEY: '${API_KEY}', OTHER_KEY: '${OTHER_KEY}' }, request_timeout: 300 },
+      { enabled: false },
     ]);
   });
 

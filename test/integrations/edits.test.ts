@@ -2,8 +2,15 @@ import fc from 'fast-check';
 import { type ParseError, parse } from 'jsonc-parser';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { removeJson, setJson } from '../../src/integrations/json-entry.js';
 import { removeToml, setToml } from '../../src/integrations/toml-entry.js';
+import {
+  removeFromYamlList,
+  removeFromYamlMap,
+  setInYamlList,
+  setInYamlMap,
+} from '../../src/integrations/yaml-entry.js';
 
 const ENTRY = { command: 'node', args: ['x', 'bridge'] };
 const put = (text: string) => setJson(text, ['mcpServers'], 'toolherd', ENTRY);
@@ -124,5 +131,61 @@ describe('an entry in TOML', () => {
   it('a server with the same name prefix stays', () => {
     const text = '[mcp_servers.toolherd-old]\ncommand = "x"\n';
     expect(removeToml(text, ['mcp_servers'], 'toolherd')).toBe(text);
+  });
+});
+
+/** Each has an extension already, so that only the entry is new. */
+const YAML_MAPS: Record<string, string> = {
+  plain: 'extensions:\n  a:\n    cmd: x\n    args: []\nGOOSE_MODEL: m\n',
+  'as the last key': 'GOOSE_MODEL: m # mine\nextensions:\n  a:\n    cmd: x\n',
+  'comments inside':
+    'extensions:\n  # first\n  a:\n    cmd: x\n# at the edge\n  b:\n    cmd: y\n  # last\n\n# other\nz: 1\n',
+  'an indent of four': 'extensions:\n    a:\n        cmd: x\nz: 1\n',
+  'CR LF': 'extensions:\r\n  a:\r\n    cmd: x\r\nz: 1\r\n',
+  'blank lines between': 'extensions:\n  a:\n    cmd: x\n\n  b:\n    cmd: y\n\nz: 1\n',
+  'an empty map': 'extensions: {}\nz: 1\n',
+};
+
+describe('an entry in YAML', () => {
+  const putIn = (text: string) => setInYamlMap(text, 'extensions', 'toolherd', ENTRY);
+  const takeFrom = (text: string) => removeFromYamlMap(text, 'extensions', 'toolherd');
+
+  it.each(Object.entries(YAML_MAPS))(
+    'is added to a map and removed, and nothing else changes: %s',
+    (_, text) => {
+      const there = putIn(text);
+      const { extensions, ...rest } = parseYaml(text);
+      expect(parseYaml(there)).toEqual({ ...rest, extensions: { ...extensions, toolherd: ENTRY } });
+      expect(putIn(there)).toBe(there);
+      expect(takeFrom(there)).toBe(text);
+    },
+  );
+
+  it.each(['', 'z: 1\n', 'z: 1', '# nothing yet\n', 'extensions:\nz: 1\n'])(
+    'a missing map is created: %j',
+    (text) => {
+      const there = putIn(text);
+      expect(parseYaml(there)).toEqual({ ...parseYaml(text), extensions: { toolherd: ENTRY } });
+      expect(parseYaml(takeFrom(there)).extensions).toEqual({});
+    },
+  );
+
+  it('a map on one line and an extension with the same prefix stay', () => {
+    expect(takeFrom('extensions: {toolherd: {cmd: x}}\n')).toBe('extensions: {toolherd: {cmd: x}}\n');
+    expect(takeFrom('extensions:\n  toolherd-old:\n    cmd: x\n')).toBe(
+      'extensions:\n  toolherd-old:\n    cmd: x\n',
+    );
+  });
+
+  it.each([
+    'name: x # mine\nmcpServers:\n  # first\n  - name: a\n    command: x\nmodels: []\n',
+    'name: x\r\nmcpServers:\r\n- name: a\r\n  command: x\r\n',
+  ])('is added to a list and removed, and nothing else changes: %j', (text) => {
+    const entry = { name: 'toolherd', ...ENTRY };
+    const there = setInYamlList(text, 'mcpServers', 'toolherd', entry);
+    const { mcpServers, ...rest } = parseYaml(text);
+    expect(parseYaml(there)).toEqual({ ...rest, mcpServers: [...mcpServers, entry] });
+    expect(setInYamlList(there, 'mcpServers', 'toolherd', entry)).toBe(there);
+    expect(removeFromYamlList(there, 'mcpServers', 'toolherd')).toBe(text);
   });
 });

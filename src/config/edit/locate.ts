@@ -3,8 +3,8 @@ import { uneditable } from './edit-error.js';
 import { contentSpan, flatTokens, flatTokensOfItem, type Span } from './flat-tokens.js';
 import { columnOf, lineStart } from './lines.js';
 
-/** The key of the list: `tools` in an agent.yaml, `mcp_servers` in a config.yaml. */
-export type ListKey = 'tools' | 'mcp_servers';
+/** The key of the list: `tools` in an agent.yaml, `mcp_servers` in a config.yaml, `mcpServers` in a file of Continue. */
+export type ListKey = 'tools' | 'mcp_servers' | 'mcpServers';
 
 const BY_HAND = 'change the file by hand, or write the list in the usual form';
 

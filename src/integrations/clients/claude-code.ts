@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Client, commonEntry } from './client.js';
+import { type Client, commonEntry, newSession } from './client.js';
 import { COMMON_FIELDS, MILLISECOND, seconds } from './fields.js';
 import { shellReferences } from './references.js';
 
@@ -14,6 +14,9 @@ export const claudeCode: Client = {
   keysOfProject: (folder) => ['projects', folder, 'mcpServers'],
   fields: { ...COMMON_FIELDS, timeout: seconds('request_timeout', { unit: MILLISECOND, whole: true }) },
   references: shellReferences,
-  asks: { project: 'Claude Code asks you to approve the server when you start it here' },
+  next: {
+    user: newSession('Claude Code'),
+    project: 'start claude in this folder and approve the server toolherd',
+  },
   toClientEntry: (program) => ({ type: 'stdio', ...commonEntry(program) }),
 };

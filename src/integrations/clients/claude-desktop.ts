@@ -14,5 +14,6 @@ export const claudeDesktop: Client = {
   keys: ['mcpServers'],
   fields: COMMON_FIELDS,
   references: noReferences,
+  next: { user: 'quit Claude Desktop and start it again' },
   toClientEntry: commonEntry,
 };

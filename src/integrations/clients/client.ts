@@ -1,4 +1,5 @@
 import type { Environment } from '../../shared/environment.js';
+import type { Separator } from '../../shared/mcp/separators.js';
 import type { Fields } from './fields.js';
 import type { References } from './references.js';
 
@@ -33,18 +34,27 @@ export interface Client {
   pathsStartAtFile?: boolean;
   /** The path of keys to the servers. */
   keys: readonly string[];
+  /** The servers are a list of entries with a `name`, not a map. */
+  listed?: boolean;
   /** The path of keys to the servers that the user's file holds for one project. */
   keysOfProject?(folder: string): readonly string[];
   /** How each field becomes one of ours. All other fields are unsupported. */
   fields: Fields;
-  /** Where the client has a value that our entry has at this place (`env.TOKEN`). By default at the same place. */
-  placeOf?(place: string): string;
+  /** Where the client's entry has a value that ours has at this place (`env.TOKEN`). By default at the same place. */
+  placeOf?(place: string, raw: Readonly<Record<string, unknown>>): string;
   references: References;
-  /** What the client asks of the user before it starts a server of this file. */
-  asks?: Partial<Record<Scope, string>>;
   /** The client's entry for a program. Undefined for a client that cannot run toolherd. */
   toClientEntry: ((program: Program) => Record<string, unknown>) | undefined;
+  /** The text of a new file, where the client needs more than servers in it or would add it. By default empty. */
+  newFile?: string;
+  /** The separator of tool names, for a client that refuses the usual one. */
+  separator?: Separator;
+  /** What the user does before the client connects, by the scope of the file that `attach` changed. */
+  next: Readonly<{ user: string; project?: string }>;
 }
+
+/** The step of a client that reads its file when it starts. */
+export const newSession = (title: string): string => `start a new session of ${title}`;
 
 /** The form of an entry that most clients share. */
 export function commonEntry({ command, args, env }: Program): Record<string, unknown> {

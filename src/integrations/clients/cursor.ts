@@ -13,5 +13,9 @@ export const cursor: Client = {
   keys: ['mcpServers'],
   fields: COMMON_FIELDS,
   references: editorReferences,
+  next: {
+    user: 'restart Cursor',
+    project: 'open this folder in Cursor and enable toolherd in its settings, under MCP',
+  },
   toClientEntry: commonEntry,
 };

@@ -26,6 +26,7 @@ export const holodeck: Client = {
   project: [],
   pathsStartAtFile: true,
   keys: ['mcp_servers'],
+  listed: true,
   fields: {
     ...Object.fromEntries(copiedFields),
     env_file: envFile,
@@ -33,6 +34,7 @@ export const holodeck: Client = {
     name: ignored,
   } satisfies Fields,
   references: shellReferences,
+  next: { user: 'run holodeck again' },
   // HoloDeck runs npx, uvx and docker only.
   toClientEntry: undefined,
 };

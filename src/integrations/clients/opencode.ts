@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { configFolder } from './app-folders.js';
-import type { Client } from './client.js';
+import { type Client, newSession } from './client.js';
 import { COMMON_FIELDS, type Field, flag, pairs, texts, transport } from './fields.js';
 import { bracedReferences } from './references.js';
 
@@ -15,14 +15,9 @@ const command: Field = (entry, value, translate) => {
 /** `remote` does not say which transport. */
 const type: Field = (entry, value, translate) => value === 'remote' || transport(entry, value, translate);
 
-/** Read in opencode.ai/docs, "MCP servers" and "Config". */
-export const opencode: Client = {
-  name: 'opencode',
-  title: 'opencode',
+/** What opencode and Kilo share. */
+const SHAPE = {
   format: 'json',
-  user: (machine) =>
-    ['opencode.json', 'opencode.jsonc'].map((file) => join(configFolder(machine), 'opencode', file)),
-  project: ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json', '.opencode/opencode.jsonc'],
   keys: ['mcp'],
   fields: { ...COMMON_FIELDS, type, command, environment: pairs('env'), enabled: flag('enabled') },
   placeOf: (place) =>
@@ -36,4 +31,31 @@ export const opencode: Client = {
     enabled: true,
     ...(Object.keys(env).length === 0 ? {} : { environment: env }),
   }),
+} satisfies Partial<Client>;
+
+/** Both add `$schema` to a file without it, which `detach` would take for a change of the user. */
+const newFile = (schema: string) => `{\n  "$schema": "${schema}"\n}\n`;
+
+const both = (folder: string, name: string) => [join(folder, `${name}.json`), join(folder, `${name}.jsonc`)];
+
+/** Read in opencode.ai/docs, "MCP servers" and "Config". */
+export const opencode: Client = {
+  ...SHAPE,
+  name: 'opencode',
+  title: 'opencode',
+  user: (machine) => both(join(configFolder(machine), 'opencode'), 'opencode'),
+  project: [...both('', 'opencode'), ...both('.opencode', 'opencode')],
+  newFile: newFile('https://opencode.ai/config.json'),
+  next: { user: newSession('opencode'), project: 'start opencode in this folder' },
+};
+
+/** Made from opencode. Read in the file that `kilo mcp add` writes, and in what `kilo mcp list` finds (7.7). */
+export const kilo: Client = {
+  ...SHAPE,
+  name: 'kilo',
+  title: 'Kilo',
+  user: (machine) => both(join(configFolder(machine), 'kilo'), 'kilo').toReversed(),
+  project: [...both('', 'kilo'), ...both('.kilo', 'kilo')],
+  newFile: newFile('https://app.kilo.ai/config.json'),
+  next: { user: newSession('Kilo'), project: 'start kilo in this folder' },
 };

@@ -53,6 +53,14 @@ function editorReference(whole: string, inside: string, context: ReferenceContex
   return `\${${name}}`;
 }
 
+/** `${{ secrets.NAME }}`, as in Continue. */
+export const templateReferences: References = (source, context) =>
+  translate(source, /\$\{\{\s*(?:\w+\.)?([^{}\s]+)\s*\}\}/g, ([whole, path = '']) => {
+    const name = importedVariableName(path);
+    if (name !== path) context.remark(`${whole} is the variable ${name} here`);
+    return `\${${name}}`;
+  });
+
 /** `{env:NAME}` and `{file:path}`. */
 export const bracedReferences: References = (source, context) =>
   translate(source, /\{(env|file):([^}]+)\}/g, ([whole, kind, rest = '']) => {

@@ -17,6 +17,9 @@ export const vscode: Client = {
   keys: ['servers'],
   fields: COMMON_FIELDS,
   references: editorReferences,
-  asks: { project: 'VS Code asks whether you trust the server when it first starts it' },
+  next: {
+    user: 'in VS Code run "MCP: List Servers", start toolherd and trust it',
+    project: 'open this folder in VS Code, trust it, then run "MCP: List Servers" and start toolherd',
+  },
   toClientEntry: (program) => ({ type: 'stdio', ...commonEntry(program) }),
 };

@@ -18,5 +18,6 @@ export const windsurf: Client = {
     disabledTools: tools('deny'),
   },
   references: editorReferences,
+  next: { user: 'restart Windsurf' },
   toClientEntry: commonEntry,
 };

@@ -26,5 +26,9 @@ export const zed: Client = {
   keys: ['context_servers'],
   fields: { ...COMMON_FIELDS, command, enabled: flag('enabled'), source: ignored },
   references: noReferences,
+  next: {
+    user: 'Zed reads its settings again at once; no restart is needed',
+    project: 'open this folder in Zed and trust it',
+  },
   toClientEntry: commonEntry,
 };

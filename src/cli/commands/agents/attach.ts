@@ -3,6 +3,7 @@ import {
   AttachRecord,
   attachClient,
   CLIENTS,
+  type Client,
   formatEntry,
   type Program,
   type Scope,
@@ -58,7 +59,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     }
     const { scope } = options;
     const file = clientFile(context, client, scope);
-    const program = bridgeProgram(context, scope, options);
+    const program = bridgeProgram(context, scope, { ...options, separator: separatorFor(client, options) });
     const dryRun = options['dry-run'];
     const record = new AttachRecord(context.paths.attachedFile);
     const { change, backup } = await attachClient(client, file, program, { dryRun, record });
@@ -79,10 +80,9 @@ Clients: ${ATTACHABLE.join(', ')}.`,
       output.print(`attached: ${client.title} (${file})`);
       if (change === 'replaced') output.note('replaced the existing entry of that name');
       if (backup !== undefined) output.note(`backup: ${backup}`);
-      const asked = client.asks?.[scope];
-      output.note(`next: restart ${client.title}${asked === undefined ? '' : `; ${asked}`}`);
-      const where = scope === 'project' ? ' --scope project' : '';
-      output.note(`undo with: toolherd detach ${client.name}${where}`);
+      output.note(`next: ${client.next[scope] ?? client.next.user}`);
+      const option = scope === 'user' ? '' : ` --scope ${scope}`;
+      output.note(`undo with: toolherd detach ${client.name}${option}`);
     }
     const doubts = [
       await unknownServerWarning(context, options.server),
@@ -108,6 +108,11 @@ async function unknownServerWarning(
 interface BridgeView {
   server: string | undefined;
   separator: string | undefined;
+}
+
+/** The names of a single server have no separator. */
+function separatorFor(client: Client, { server, separator }: BridgeView): string | undefined {
+  return separator ?? (server === undefined ? client.separator : undefined);
 }
 
 /** What the client is to run. A shared file has no paths of this machine. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { CLIENTS, type Client, clientsNamed, type Scope } from '../../../integrations/index.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, UsageError } from '../../core/command.js';
@@ -38,7 +38,7 @@ export function clientsMeant(name: string): readonly Client[] {
   throw new UsageError(`unknown client '${name}'`, didYouMean(name, CLIENT_NAMES) || CLIENT_ARGUMENT.hint);
 }
 
-/** The config file of a client: the one that `isMeant`, else one that exists, else the first. */
+/** The config file of a client: the one that `isMeant`, else one that exists or whose folder does, else the first. */
 export function clientFile(
   context: CommandContext,
   client: Client,
@@ -53,5 +53,11 @@ export function clientFile(
   if (first === undefined) {
     throw new UsageError(`${client.title} has no project config`, 'leave out --scope project');
   }
-  return files.find(isMeant) ?? files.find((file) => existsSync(file)) ?? first;
+  return (
+    files.find(isMeant) ??
+    files.find((file) => existsSync(file)) ??
+    // of several programs, one that is installed
+    files.find((file) => existsSync(dirname(file))) ??
+    first
+  );
 }
