@@ -7,6 +7,7 @@ import type { Clock } from '../../shared/clock.js';
 import { DEFAULT_SEPARATOR, type Separator } from '../../shared/mcp/separators.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
+import { CallCounts } from '../events/call-counts.js';
 import { type EndedCall, serverError } from '../events/call-event.js';
 import { type CallRecordOptions, CallRecords } from '../events/call-records.js';
 import type { EventBus, Topic } from '../events/event-bus.js';
@@ -75,6 +76,7 @@ export class HerdCore {
   readonly pool: ServerPool;
   readonly messageTap: MessageTap;
   readonly budget: MemoryBudget;
+  readonly callCounts = new CallCounts();
   readonly #options: HerdOptions;
   readonly #memoryOf: MemoryOf;
   readonly #journal: Journal;
@@ -154,6 +156,7 @@ export class HerdCore {
       forgotten: (key) => {
         this.#journal.forget(key);
         this.#logOwnerTags.delete(key);
+        this.callCounts.forget(key);
       },
     });
   }
@@ -283,6 +286,7 @@ export class HerdCore {
 
   /** A request has its outcome. Without a server, every view gets the event. */
   called(name: string, key: string | undefined, call: EndedCall): void {
+    if (key !== undefined) this.callCounts.add(key, call);
     this.#records.add(name, key, call);
   }
 
