@@ -40,6 +40,12 @@ export const ROOMS: readonly Room[] = [
     imports: ['shared'],
   },
   {
+    name: 'search',
+    does: 'finds tools by words: their stems and synonyms, an inverted index, the ranking, one-line signatures; pure',
+    imports: ['shared'],
+    packages: ['stemmer'],
+  },
+  {
     name: 'machines',
     does: 'the statecharts of server, keeper and transient server, and the restart policy; pure',
     imports: [],
@@ -103,7 +109,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'supervisor',
     does: 'the herd: keeps servers running and routes calls to them',
-    imports: ['shared', 'fleet', 'machines', 'processes', 'link'],
+    imports: ['shared', 'fleet', 'search', 'machines', 'processes', 'link'],
     types: ['config'],
     packages: ['node', 'xstate'],
     inside: [

@@ -36,6 +36,7 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     tools: (...asked) => view.catalog.tools(...asked),
     prompts: (...asked) => view.catalog.prompts(...asked),
     resources: (...asked) => view.catalog.resources(...asked),
+    search: (...asked) => view.search.search(...asked),
     prompt: (params, context) => view.requests.prompt(params, context),
     resource: (params, context) => view.requests.resource(params, context),
     request: (params, context) => view.requests.request(params, context),

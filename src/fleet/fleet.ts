@@ -22,6 +22,7 @@ import type {
   WatchParams,
 } from './requests.js';
 import type { ToolResult } from './results.js';
+import type { SearchParams, SearchResult } from './search.js';
 import type { FleetStatus, Inspection, ServerStatus } from './status.js';
 
 export type * from './calls.js';
@@ -31,6 +32,7 @@ export type * from './orders.js';
 export type * from './pins.js';
 export * from './requests.js';
 export type * from './results.js';
+export type * from './search.js';
 export type * from './status.js';
 
 /**
@@ -56,6 +58,8 @@ export interface Fleet {
     separator?: Separator,
   ): Promise<PromptList>;
   resources(server?: string, refresh?: boolean, patience?: Patience): Promise<ResourceLists>;
+  /** Finds tools by what they do. It waits as `tools` does for servers whose list is not known. */
+  search(params: SearchParams, separator?: Separator): Promise<SearchResult>;
   /** Rejects with a typed error. */
   prompt(params: PromptParams, context?: CallContext): Promise<McpResult>;
   resource(params: ResourceParams, context?: CallContext): Promise<McpResult>;

@@ -13,6 +13,8 @@ import type {
   PromptEntry,
   ReloadReport,
   ResourceLists,
+  SearchParams,
+  SearchResult,
   ServerStatus,
   ToolEntry,
   Topic,
@@ -123,6 +125,8 @@ export interface FleetHandle extends AsyncDisposable {
   tools(server?: string, options?: ListOptions): Promise<ToolEntry[]>;
   prompts(server?: string, options?: ListOptions): Promise<PromptEntry[]>;
   resources(server?: string, options?: ListOptions): Promise<ResourceLists>;
+  /** Finds tools by what they do: the best first, or why there are none. */
+  search(query: string, options?: Omit<SearchParams, 'query'>): Promise<SearchResult>;
   server(name: string): ServerHandle;
   start(which: Which, options?: OrderOptions): Promise<ServerStatus[]>;
   stop(which: Which, options?: OrderOptions): Promise<ServerStatus[]>;

@@ -61,6 +61,7 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
     tools: (server, { refresh } = {}) => ask(async () => (await fleet.tools(server, refresh)).tools),
     prompts: (server, { refresh } = {}) => ask(async () => (await fleet.prompts(server, refresh)).prompts),
     resources: (server, { refresh } = {}) => ask(() => fleet.resources(server, refresh)),
+    search: (query, options) => ask(() => fleet.search({ ...options, query })),
     server: (name) => serverHandle(handle, name),
     start: order('start'),
     stop: order('stop'),

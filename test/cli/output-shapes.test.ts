@@ -37,6 +37,8 @@ const COMMAND_LINES: readonly (readonly string[])[] = [
   ['start', 'dies', '--wait'],
   ['tools', 'offers'],
   ['tools', 'typed', '--schema'],
+  ['find', 'order an item'],
+  ['find', 'echho', '--server', 'offers'],
   ['prompts', 'offers'],
   ['resources', 'offers'],
   ['call', 'typed.add', 'a=1', 'b=2'],

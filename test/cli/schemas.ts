@@ -145,6 +145,20 @@ const SHAPES: Record<string, Schema> = {
       }),
     ),
   }),
+  find: object({
+    missing,
+    hints: list(string),
+    tools: list(
+      object({
+        server: string,
+        name: string,
+        exposed_name: string,
+        signature: string,
+        description: string,
+        score: { type: 'number' },
+      }),
+    ),
+  }),
   prompts: object({
     missing,
     prompts: list(

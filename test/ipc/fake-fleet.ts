@@ -17,6 +17,7 @@ import type {
   PromptParams,
   RequestParams,
   ResourceParams,
+  SearchParams,
   ServerStatus,
   ToolResult,
 } from '../../src/fleet/fleet.js';
@@ -147,6 +148,11 @@ export class FakeFleet implements LocalFleet {
       templates: [{ ...resource, uri_template: 'file:///{r}' }],
       missing: [],
     };
+  }
+
+  async search(params: SearchParams) {
+    this.heard.push(['search', params]);
+    return { tools: [], missing: [], hints: ['nothing'] };
   }
 
   async prompt(params: PromptParams) {

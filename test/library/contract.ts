@@ -117,6 +117,17 @@ export function itIsAFleet(open: () => Promise<{ fleet: FleetHandle; configFile:
     expect((await many).map((result) => result.text())).toEqual(['all', 'all']);
   });
 
+  it('finds a tool by what it does, or says why there is none', async () => {
+    const { fleet } = await open();
+    const { tools } = await fleet.search('echo a value', { server: 'good', limit: 1 });
+    expect(tools).toMatchObject([{ server: 'good', name: 'echo', exposed_name: 'good__echo' }]);
+    expect(await fleet.search('xyzzy', { server: 'good' })).toMatchObject({
+      tools: [],
+      hints: [expect.stringMatching(/^none of \d+ tools has a word of the query$/)],
+    });
+    await expect(fleet.search('echo', { server: 'absent' })).rejects.toThrow(ServerNotFoundError);
+  });
+
   it('lists tools, prompts and resources, and uses them', async () => {
     const { fleet } = await open();
     expect((await fleet.tools('good')).map(({ name }) => name)).toContain('echo');

@@ -1,6 +1,6 @@
 /**
  * Every command, in the groups and the order of `toolherd --help`, with the line that stands there. A command itself is
- * declared in a file of commands/, which is loaded when the command is called: so the overview costs one file, not 43.
+ * declared in a file of commands/, which is loaded when the command is called: so the overview costs one file, not 44.
  */
 export const GROUPS = {
   'Start here': {
@@ -25,6 +25,7 @@ export const GROUPS = {
   },
   'Tools, prompts and resources': {
     tools: 'list tools',
+    find: 'find tools by what they do',
     'call-many': 'call many tools at once',
     prompts: 'list prompts',
     prompt: 'fill in a prompt',

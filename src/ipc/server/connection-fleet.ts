@@ -38,6 +38,7 @@ export class ConnectionFleet implements ConnectionFacts {
         this.#fleetForUse().tools(server, refresh, patience, this.separator),
       prompts: (server, refresh, patience) =>
         this.#fleetForUse().prompts(server, refresh, patience, this.separator),
+      search: (params) => this.#fleetForUse().search(params, this.separator),
       forward: (params, sink) => this.#fleetForUse().forward(params, sink),
       watch: (params, listen) => this.#fleetForUse().watch(params, listen),
       subscribe: (...subscription) => this.#subscribe(...subscription),

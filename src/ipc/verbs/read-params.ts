@@ -10,6 +10,7 @@ import {
   REQUESTS,
   type RequestParams,
   type ResourceParams,
+  type SearchParams,
   type Selection,
 } from '../../fleet/fleet.js';
 import { LOG_LEVELS } from '../../shared/mcp/log-levels.js';
@@ -35,6 +36,7 @@ const READERS: Readers = {
   tools: list,
   prompts: list,
   resources: list,
+  search: (params) => [searchParams(params)],
   prompt: (params) => [promptParams(params)],
   resource: (params) => [resourceParams(params)],
   request: (params) => [requestParams(params)],
@@ -93,6 +95,14 @@ function broadcastParams(params: Params): BroadcastParams {
     arguments: params.optionalRecord('arguments'),
     servers: params.optionalTexts('servers'),
     timeout_ms: params.optionalMs('timeout_ms', 1),
+  };
+}
+
+function searchParams(params: Params): SearchParams {
+  return {
+    query: params.text('query'),
+    limit: params.optionalWhole('limit'),
+    server: params.optionalText('server'),
   };
 }
 

@@ -65,6 +65,11 @@ export const VERBS: { readonly [Name in VerbName]: VerbOf<Name> } = {
   tools: list('tools'),
   prompts: list('prompts'),
   resources: list('resources'),
+  search: {
+    method: 'fleet/search',
+    usesServers: true,
+    toParams: (params) => params,
+  },
   prompt: {
     method: 'fleet/prompt',
     usesServers: true,

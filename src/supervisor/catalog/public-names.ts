@@ -107,6 +107,8 @@ export interface PublicEntry {
 export class PublicNames {
   readonly all: readonly PublicEntry[];
   readonly #byName: ReadonlyMap<string, PublicEntry>;
+  /** Made at the first use: only a search needs it. */
+  #byServer: ReadonlyMap<Source, ReadonlyMap<string, PublicEntry>> | undefined;
 
   constructor(list: NamedList, servers: readonly Source[], form: NameForm = DEFAULT_SEPARATOR) {
     const known = servers.flatMap((server) =>
@@ -129,4 +131,19 @@ export class PublicNames {
   find(publicName: string): PublicEntry | undefined {
     return this.#byName.get(publicName);
   }
+
+  /** By its server and its own name; undefined where its server does not list it any more. */
+  of(server: Source, name: string): PublicEntry | undefined {
+    this.#byServer ??= byServer(this.all);
+    return this.#byServer.get(server)?.get(name);
+  }
+}
+
+function byServer(entries: readonly PublicEntry[]): Map<Source, Map<string, PublicEntry>> {
+  const found = new Map<Source, Map<string, PublicEntry>>();
+  for (const entry of entries) {
+    const named = found.get(entry.server) ?? new Map<string, PublicEntry>();
+    found.set(entry.server, named.set(entry.name, entry));
+  }
+  return found;
 }

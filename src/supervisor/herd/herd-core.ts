@@ -8,6 +8,7 @@ import { lowestMcpLevel, type McpLevel } from '../../shared/mcp/log-levels.js';
 import { DEFAULT_SEPARATOR, type Separator } from '../../shared/mcp/separators.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
+import { CallCounts } from '../events/call-counts.js';
 import { type EndedCall, serverError } from '../events/call-event.js';
 import { type CallRecordOptions, CallRecords } from '../events/call-records.js';
 import type { EventBus, Topic } from '../events/event-bus.js';
@@ -79,6 +80,7 @@ export class HerdCore {
   readonly pool: ServerPool;
   readonly messageTap: MessageTap;
   readonly budget: MemoryBudget;
+  readonly callCounts = new CallCounts();
   readonly #options: HerdOptions;
   readonly #memoryOf: MemoryOf;
   readonly #journal: Journal;
@@ -162,6 +164,7 @@ export class HerdCore {
         this.#journal.forget(key);
         this.#journalIds.delete(key);
         this.#logOwnerTags.delete(key);
+        this.callCounts.forget(key);
       },
     });
   }
@@ -299,6 +302,7 @@ export class HerdCore {
 
   /** A request has its outcome. Without a server, every view gets the event. */
   called(name: string, key: string | undefined, call: EndedCall): void {
+    if (key !== undefined) this.callCounts.add(key, call);
     this.#records.add(name, key, call);
   }
 

@@ -18,6 +18,7 @@ import { ToolCalls } from '../routing/tool-calls.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { Holder } from '../server/server-pool.js';
 import { ViewCatalog } from '../view/view-catalog.js';
+import { ViewSearch } from '../view/view-search.js';
 import { ViewServers } from '../view/view-servers.js';
 import { CatalogEvents } from './catalog-events.js';
 import type { HerdCore, ViewSubscriber, VisibleServer } from './herd-core.js';
@@ -50,6 +51,8 @@ export class HerdView implements ViewSubscriber, Holder {
   readonly events: EventBus;
   /** Its lists, under their public names. */
   readonly catalog: ViewCatalog;
+  /** Finds tools by what they do. */
+  readonly search: ViewSearch;
   /** Any request of MCP, as it came or as the command asks it. */
   readonly requests: McpRequests;
   /** Tool calls, one or many. */
@@ -98,6 +101,12 @@ export class HerdView implements ViewSubscriber, Holder {
       listWaitMs: () => core.listWaitMs(),
       separator: () => core.separator(),
       statusOf: (servers) => core.status(servers.map((server) => this.#visibleOf(server))),
+    });
+    this.search = new ViewSearch({
+      servers: this.#servers,
+      catalog: this.catalog,
+      clock,
+      callsOf: ({ key }, tool) => core.callCounts.of(key, tool),
     });
     const redact = <T>(value: T, of?: ConfiguredServer): T =>
       of === undefined ? core.redact(value) : core.redactFor(of.spec, value);

@@ -46,6 +46,8 @@ describe('the separator of public names', () => {
     );
     const listed = await run(home, 'tools', '--json');
     expect(JSON.parse(listed.stdout).tools[0].exposed_name).toMatch(/^my-good-/);
+    const found = await run(home, 'find', 'echo', '--json');
+    expect(JSON.parse(found.stdout).tools[0].exposed_name).toBe('my-good-echo');
     expect((await run(home, 'call', 'my-good-echo', 'value=hi')).stdout).toBe('hi');
     expect((await run(home, 'call', 'my-good__echo', 'value=hi')).stdout).toBe('hi');
   });

@@ -1,0 +1,169 @@
+import type { SearchParams, SearchResult, ToolMatch } from '../../fleet/fleet.js';
+import { firstSentence, signature } from '../../search/signature.js';
+import { type ToolDocument, toolDocument } from '../../search/tool-document.js';
+import { ToolIndex } from '../../search/tool-index.js';
+import { isStopWord, nameWords, proseWords } from '../../search/words.js';
+import { serialize } from '../../shared/async.js';
+import type { Clock } from '../../shared/clock.js';
+import type { JsonObject } from '../../shared/json.js';
+import type { Separator } from '../../shared/mcp/separators.js';
+import { nearMiss } from '../../shared/text/near-miss.js';
+import type { PublicNames } from '../catalog/public-names.js';
+import type { ConfiguredServer } from '../server/configured-server.js';
+import type { ViewCatalog } from './view-catalog.js';
+import type { ViewServers } from './view-servers.js';
+
+export interface ViewSearchOptions {
+  servers: ViewServers;
+  catalog: ViewCatalog;
+  clock: Clock;
+  /** How often a tool was called. */
+  callsOf(server: ConfiguredServer, tool: string): number;
+}
+
+/** What the index has of a server. */
+interface Indexed {
+  server: ConfiguredServer;
+  tools: readonly JsonObject[];
+}
+
+interface IndexedTool {
+  server: ConfiguredServer;
+  definition: JsonObject;
+}
+
+const DEFAULT_LIMIT = 10;
+const MOST_FOUND = 100;
+/** The index is brought up to date in slices, so that calls pass meanwhile. */
+const SLICE_MS = 5;
+/** More words of a query are not compared with those of tools. */
+const MOST_SUGGESTED = 5;
+
+/** Views share the words of a tool: to count them takes longer than all else. */
+const documents = new WeakMap<JsonObject, { document: ToolDocument; instructions: string | undefined }>();
+
+/**
+ * Finds tools of a view by what they do. The index is made at the first search and brought up to date by each search: then
+ * only servers with other lists than before are read, also those whose lists are from the cache. Which tools may be found
+ * is decided with the answer, from the present lists and pins.
+ */
+export class ViewSearch {
+  readonly #options: ViewSearchOptions;
+  readonly #index = new ToolIndex<IndexedTool>();
+  readonly #indexed = new Map<string, Indexed>();
+  readonly #inTurn = serialize();
+
+  constructor(options: ViewSearchOptions) {
+    this.#options = options;
+  }
+
+  async search(
+    { query, limit = DEFAULT_LIMIT, server }: SearchParams,
+    separator?: Separator,
+  ): Promise<SearchResult> {
+    const { catalog, callsOf } = this.#options;
+    const asked = await catalog.read('tools', server);
+    return this.#inTurn(async () => {
+      await this.#update();
+      const names = catalog.publicNames('tools', separator);
+      const matches = this.#index.search(query, {
+        limit: Math.min(limit, MOST_FOUND),
+        group: server,
+        accept: (tool) => publicEntry(tool, names) !== undefined && !isBlocked(tool),
+        callsOf: (tool) => callsOf(tool.server, String(tool.definition.name)),
+      });
+      return {
+        tools: matches.map(({ item, score }) => toolMatch(item, score, names)),
+        missing: catalog.missing('tools', asked),
+        hints: matches.length > 0 ? [] : hintsOf(query, asked, names),
+      };
+    });
+  }
+
+  async #update(): Promise<void> {
+    const { servers: viewServers, clock } = this.#options;
+    const { servers } = viewServers;
+    const present = new Map(servers.map((server) => [server.spec.name, server]));
+    for (const name of [...this.#indexed.keys()]) if (!present.has(name)) this.#remove(name);
+    let begunAt = clock.now();
+    for (const [name, server] of present) {
+      const tools = server.catalog.knownLists().tools ?? [];
+      const known = this.#indexed.get(name);
+      if (known?.server === server && known.tools === tools) continue;
+      this.#remove(name);
+      if (tools.length === 0) continue;
+      const instructions = server.snapshot().opened?.instructions;
+      for (const definition of tools) {
+        this.#index.add(name, { server, definition }, documentOf(name, definition, instructions));
+        if (clock.now() - begunAt < SLICE_MS) continue;
+        await new Promise(setImmediate);
+        begunAt = clock.now();
+      }
+      this.#indexed.set(name, { server, tools });
+    }
+  }
+
+  #remove(name: string): void {
+    this.#index.remove(name);
+    this.#indexed.delete(name);
+  }
+}
+
+function documentOf(server: string, definition: JsonObject, instructions: string | undefined): ToolDocument {
+  const known = documents.get(definition);
+  // while a server is at rest nothing is known of its instructions
+  if (known !== undefined && (instructions === undefined || known.instructions === instructions))
+    return known.document;
+  const document = toolDocument({ server, definition, instructions });
+  documents.set(definition, { document, instructions });
+  return document;
+}
+
+function isBlocked({ server, definition }: IndexedTool): boolean {
+  return server.catalog.blockOf(String(definition.name)) !== undefined;
+}
+
+function publicEntry({ server, definition }: IndexedTool, names: PublicNames) {
+  return names.of(server, String(definition.name));
+}
+
+function toolMatch(tool: IndexedTool, score: number, names: PublicNames): ToolMatch {
+  const { server, definition } = tool;
+  const { name, description } = definition;
+  return {
+    server: server.spec.name,
+    name: String(name),
+    exposed_name: publicEntry(tool, names)!.publicName,
+    signature: signature(definition),
+    description: firstSentence(typeof description === 'string' ? description : ''),
+    score: Math.round(score * 1000) / 1000,
+  };
+}
+
+/** Why nothing was found. Servers whose lists are missing are named in `missing`. */
+function hintsOf(query: string, servers: readonly ConfiguredServer[], names: PublicNames): string[] {
+  const asked = new Set(servers.map(({ spec }) => spec));
+  const known = names.all.filter(({ server }) => asked.has(server.spec));
+  const blocked = known.filter(({ server, name }) => server.catalog.blockOf(name) !== undefined);
+  const filtered = servers.filter(
+    ({ spec: { tools } }) => tools.deny.length > 0 || !tools.allow.includes('*'),
+  );
+  const words = [...new Set(proseWords(query).filter((word) => !isStopWord(word)))];
+  const vocabulary = new Set(known.flatMap(({ name }) => nameWords(name)));
+  const near = words.slice(0, MOST_SUGGESTED).flatMap((word) => nearMiss(word, vocabulary) ?? []);
+  const usable = known.length - blocked.length;
+  return [
+    usable === 0 ? 'there are no tools to search' : `none of ${usable} tools has a word of the query`,
+    ...(near.length === 0 ? [] : [`words of tools that are similar: ${[...new Set(near)].join(', ')}`]),
+    ...(filtered.length === 0
+      ? []
+      : [`the config hides tools of ${namesOf(filtered)} (tools.allow, tools.deny)`]),
+    ...(blocked.length === 0
+      ? []
+      : [`pins block ${blocked.length} of ${known.length} tools, which changed; see "toolherd pins"`]),
+  ];
+}
+
+function namesOf(servers: readonly ConfiguredServer[]): string {
+  return servers.map(({ spec }) => spec.name).join(', ');
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { firstSentence, signature } from '../../src/search/signature.js';
+
+const of = (properties: object, required: string[] = [], more: object = {}) =>
+  signature({ name: 't', inputSchema: { type: 'object', properties, required, ...more } });
+
+describe('a signature', () => {
+  it('has the required arguments first, each with its type', () => {
+    const properties = { head: { type: 'number' }, path: { type: 'string' } };
+    expect(of(properties, ['path'])).toBe('t(path: string, head?: number)');
+  });
+
+  it.each([
+    [{ a: { type: 'array', items: { type: 'string' } } }, 't(a?: string[])'],
+    [{ a: { type: 'array' } }, 't(a?: any[])'],
+    [{ a: { enum: ['x', 'y'] } }, 't(a?: "x" | "y")'],
+    [{ a: { type: 'array', items: { enum: ['x', 1] } } }, 't(a?: ("x" | 1)[])'],
+    [{ a: { type: ['string', 'null'] } }, 't(a?: string | null)'],
+    [{ a: { anyOf: [{ type: 'string' }, { type: 'number' }] } }, 't(a?: string | number)'],
+    [{ a: { $ref: '#/$defs/Mode' } }, 't(a?: "r" | "w")'],
+    [{ a: {} }, 't(a?)'],
+    [{ a: { $ref: '#/$defs/__proto__' } }, 't(a?)'],
+  ])('shows %j as %s', (properties, expected) => {
+    expect(of(properties, [], { $defs: { Mode: { enum: ['r', 'w'] } } })).toBe(expected);
+  });
+
+  it('shows no arguments without a schema, and the first twelve of many', () => {
+    expect(signature({ name: 't' })).toBe('t()');
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`a${at}`, {}]));
+    expect(of(many)).toMatch(/^t\(a0\?, .*a11\?, …\)$/);
+    expect(of({ a: { enum: [1, 2, 3, 4, 5, 6, 7] } })).toBe('t(a?: 1 | 2 | 3 | 4 | 5 | …)');
+  });
+});
+
+describe('the first sentence', () => {
+  it.each([
+    ['Reads a file. Then more.', 'Reads a file.'],
+    ['Reads v1.2 of e.g. a file, or none', 'Reads v1.2 of e.g. a file, or none'],
+    ['\n  First line\nsecond line.', 'First line'],
+    ['查询日期。返回格式。', '查询日期。'],
+    ['', ''],
+  ])('is cut from %j as %j', (text, sentence) => {
+    expect(firstSentence(text)).toBe(sentence);
+  });
+
+  it('has at most 300 characters', () => {
+    expect(firstSentence('a'.repeat(10_000))).toHaveLength(300);
+  });
+});
