@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { connectSocket } from '../../src/ipc/socket/connect-socket.js';
 import { expectRegion, readDoc } from '../support/docs.js';
 import { makeFolder } from '../support/folder.js';
-import { startHerd } from '../support/herd.js';
+import { processesOf, startHerd, until } from '../support/herd.js';
 import { answerText, SHOWN } from './answers.js';
 
 const FILE = 'docs/PROTOCOL.md';
@@ -20,7 +20,7 @@ it('every example of docs/PROTOCOL.md works, and gets the answer that it shows (
   const programs = makeFolder({ npx: '#!/bin/sh\nexec cat >/dev/null\n' });
   chmodSync(join(programs, 'npx'), 0o755);
   const environment = { PATH: `${programs}:${process.env.PATH}` };
-  const { home } = await startHerd(CONFIG, { environment });
+  const { home, daemon } = await startHerd(CONFIG, { environment });
   const peer = await connectSocket({ path: home.socket });
   const examples = [...readDoc(FILE).matchAll(/^### (fleet\/\w+)\n[\s\S]*?```json\n([\s\S]*?)\n```/gm)];
   expect(examples.length).toBeGreaterThan(10);
@@ -35,6 +35,9 @@ it('every example of docs/PROTOCOL.md works, and gets the answer that it shows (
     }
     if (method === 'fleet/call_many' || method === 'fleet/broadcast')
       expect(result.results).toMatchObject([{ success: true, content: [{ type: 'text', text: 'hi' }] }]);
+    // a server that is still stopping would be in the report of the shutdown
+    if (method === 'fleet/unregister')
+      await until(() => !processesOf(daemon.id).some(({ words }) => words.includes('cat')));
     if (method === 'fleet/status') expect(result.servers).toHaveLength(1);
     if (method === 'fleet/shutdown') expect(result).toEqual({ stopped: [], killed: [], attached: 0 });
   }

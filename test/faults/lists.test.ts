@@ -72,7 +72,9 @@ describe('a server that hangs at its first start', () => {
     const { status, stdout, stderr } = await command(herd)('tools', 'hang');
     expect(performance.now() - begun).toBeGreaterThan(1000);
     expect([status, stdout]).toEqual([1, 'no tools\n']);
-    expect(stderr).toMatch(/^(missing: hang: has been starting for \d+ s|warning: hang: no answer to .*)\n$/);
+    expect(stderr).toMatch(
+      /^(missing: hang: has been starting for \d+ s|warning: hang: no (answer|initialize reply) .*)\n$/,
+    );
   });
 
   test('delays no call and no resource of another server, also of an unknown one', async () => {
