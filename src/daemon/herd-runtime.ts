@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { ServerSpec, Settings } from '../config/fields/spec.js';
+import type { ServerSpec, Settings, StdioSpec } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
 import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../fleet/fleet.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
@@ -11,6 +11,8 @@ import { EraCache } from '../link/protocol/negotiation/era-cache.js';
 import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
+import type { LaunchEvents } from '../packages/entry.js';
+import { Packages } from '../packages/packages.js';
 import { type Clock, systemClock } from '../shared/clock.js';
 import { wantedLevel } from '../shared/mcp/log-levels.js';
 import { VERSION } from '../shared/version.js';
@@ -27,6 +29,8 @@ import { ConfigReloader } from './config-reloader.js';
 import type { ConfigSource } from './config-source.js';
 import { createFleet, type FleetBackend } from './create-fleet.js';
 import { onProcessExit } from './on-process-exit.js';
+import { packageEntries, packageEntry } from './package-entry.js';
+import { PackageUpdates } from './package-updates.js';
 import { openProcesses, type Processes } from './processes.js';
 import { readServerLogs } from './read-server-logs.js';
 import { RuntimeServers } from './runtime-servers.js';
@@ -46,6 +50,9 @@ export interface HerdRuntimeOptions extends ConfigSource {
 }
 
 const GRACE_MS = 10_000;
+/** A herd that starts has better things to do. */
+const PRUNE_AFTER_MS = 60_000;
+const PRUNE_EACH_MS = 24 * 60 * 60 * 1000;
 
 /**
  * A herd with everything that it needs: config, processes, logs, audit file, authorisations and views. The daemon keeps
@@ -63,6 +70,7 @@ export class HerdRuntime {
   readonly #eras: EraCache;
   readonly #audit: AuditFile;
   readonly #authorizations: Authorizations;
+  readonly #packages: Packages;
   readonly #herd: Herd;
   readonly #runtimeServers: RuntimeServers;
   readonly #agentViews: AgentViews;
@@ -71,6 +79,7 @@ export class HerdRuntime {
   /** Of the config that was applied last. */
   #settings: Settings;
   #configWarnings: ReadonlySet<string> = new Set();
+  #pruneTimer: unknown;
   #stopping: Promise<ShutdownReport> | undefined;
 
   /** Kills what an earlier daemon left, then makes the herd. No server starts before `begin`. */
@@ -102,6 +111,7 @@ export class HerdRuntime {
       warn: this.#warn,
     });
     this.#authorizations = this.#createAuthorizations();
+    this.#packages = this.#createPackages();
     this.#herd = this.#createHerd();
     this.#runtimeServers = this.#createRuntimeServers();
     this.#agentViews = this.#createAgentViews();
@@ -116,6 +126,7 @@ export class HerdRuntime {
     const { servers, warnings } = this.#options.loaded;
     this.#warnOfMisconfigured(this.#herd.apply(servers));
     this.#warnOfConfig(warnings);
+    this.#prunePackages(PRUNE_AFTER_MS);
   }
 
   /** The config file has changed. An error is kept for `status`, and the herd stays as it was. */
@@ -124,6 +135,7 @@ export class HerdRuntime {
   }
 
   shutdown(graceMs = GRACE_MS): Promise<ShutdownReport> {
+    this.#clock.clearTimeout(this.#pruneTimer);
     this.#stopping ??= this.#herd.shutdown(graceMs, () => this.#processes.table.killAll());
     return this.#stopping;
   }
@@ -134,6 +146,7 @@ export class HerdRuntime {
     await this.shutdown();
     this.#agentViews.close();
     this.#eras.close();
+    await this.#packages.close();
     await this.#processes.close();
     this.#writeRecords();
     this.#forgetProcessExit();
@@ -150,6 +163,31 @@ export class HerdRuntime {
     });
     this.#secrets.useTokens((text) => authorizations.redact(text));
     return authorizations;
+  }
+
+  #createPackages(): Packages {
+    const { cacheFolder } = this.#options.paths;
+    return new Packages({
+      folder: join(cacheFolder, 'packages'),
+      compileCache: join(cacheFolder, 'compile-cache'),
+      table: this.#processes.table,
+      clock: this.#clock,
+      settings: () => ({
+        runner: this.#settings.daemon.runner,
+        updateCheckMs: this.#settings.daemon.updateCheckMs,
+        runsScripts: this.#settings.security.installScripts === 'allow',
+      }),
+    });
+  }
+
+  /** Removes packages that no config has used for long: some time after the start, and then once a day. */
+  #prunePackages(afterMs: number): void {
+    this.#pruneTimer = this.#clock.setTimeout(() => {
+      void this.#packages.prune(packageEntries(this.#herd.specs, this.#options.environment));
+      this.#prunePackages(PRUNE_EACH_MS);
+    }, afterMs);
+    if (this.#pruneTimer instanceof Object && 'unref' in this.#pruneTimer)
+      (this.#pruneTimer as NodeJS.Timeout).unref();
   }
 
   #createHerd(): Herd {
@@ -179,6 +217,10 @@ export class HerdRuntime {
         policy: () => this.#settings.security.pin,
       },
       keepText: (text) => resultFiles.keep(text),
+      runnerOf: (spec) =>
+        spec.transport === 'stdio'
+          ? this.#packages.describe(packageEntry(spec, this.#options.environment))
+          : undefined,
       redactFor: (spec, value) => this.#secrets.redactValueOf(spec, value),
       log: (key, text) =>
         this.logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: this.#herd.logOwnerTag(key) }, text),
@@ -208,6 +250,10 @@ export class HerdRuntime {
       redact: (text: string) => this.#secrets.redactLineOf(spec, text),
       authorize: this.#authorizations.layer(spec),
       era: this.#eras.of(identityOf(spec)),
+      launch: (started: StdioSpec, on: LaunchEvents) =>
+        this.#packages.launch(packageEntry(started, this.#options.environment), on),
+      // after the transition that led to it
+      note: (text: string) => queueMicrotask(() => this.#herd.noteInJournal(key, incarnation, text)),
       log: (line: LinkLog) => {
         this.logs.server(spec.name).info({ source: line.source, incarnation, of }, line.text);
         this.#herd.printed(key, incarnation, line);
@@ -270,6 +316,7 @@ export class HerdRuntime {
       }),
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
+      packages: new PackageUpdates(this.#packages, this.#options.environment),
       logs: (view, params) => readServerLogs(view, paths.logFolder, params),
       register: (document, folder) => this.#runtimeServers.add(document, folder),
       unregister: (name) => this.#runtimeServers.remove(name),

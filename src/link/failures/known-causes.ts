@@ -104,6 +104,14 @@ const RULES: readonly Rule[] = [
   },
   {
     from: 'runner',
+    pattern: /^npm (?:error|ERR!) code EINTEGRITY$/m,
+    explain: () => ({
+      why: 'what npm downloaded is not what its registry announced (EINTEGRITY)',
+      fix: 'run "npm cache verify", then start it again; if that does not help, check the registry or the proxy between',
+    }),
+  },
+  {
+    from: 'runner',
     pattern: /^npm (?:error|ERR!) code (\w+)$/m,
     explain: ([, code], { name }) => ({
       why: `npm failed with ${code}`,

@@ -42,6 +42,11 @@ export class Herd {
     return view;
   }
 
+  /** The specs of all servers, of every view. */
+  get specs(): ServerSpec[] {
+    return this.#core.pool.servers.map(({ spec }) => spec);
+  }
+
   /** What all servers together may use, in bytes; 0 = no limit. */
   limitMemory(maxRss: number): void {
     this.#core.budget.limit(maxRss);
@@ -64,6 +69,11 @@ export class Herd {
 
   logOwnerTag(key: string): string | undefined {
     return this.#core.logOwnerTag(key);
+  }
+
+  /** Writes into the journal of a server what toolherd did for this incarnation. */
+  noteInJournal(key: string, incarnation: number, text: string): void {
+    this.#core.noteInJournal(key, incarnation, text);
   }
 
   /** Emits a line that a server printed. It is in the log already. */
