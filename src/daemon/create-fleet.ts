@@ -10,7 +10,7 @@ import type {
 import type { Authorizations } from '../link/auth/authorizations.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { authorizing } from './authorize.js';
-import type { PackageUpdates } from './package-updates.js';
+import type { HerdPackages } from './herd-packages.js';
 
 /** What a fleet asks of the runtime and not of its view. */
 export interface FleetBackend {
@@ -20,7 +20,7 @@ export interface FleetBackend {
   logs(view: HerdView, params?: LogParams): Promise<LogEntry[]>;
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
   unregister(name: string): Promise<ServerStatus[]>;
-  packages: PackageUpdates;
+  packages: Pick<HerdPackages, 'outdated' | 'update'>;
   shutdown(graceMs?: number): Promise<ShutdownReport>;
 }
 

@@ -12,7 +12,6 @@ import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
 import type { LaunchEvents } from '../packages/entry.js';
-import { Packages } from '../packages/packages.js';
 import { type Clock, systemClock } from '../shared/clock.js';
 import { wantedLevel } from '../shared/mcp/log-levels.js';
 import { VERSION } from '../shared/version.js';
@@ -28,9 +27,8 @@ import { restartAuthorized } from './authorize.js';
 import { ConfigReloader } from './config-reloader.js';
 import type { ConfigSource } from './config-source.js';
 import { createFleet, type FleetBackend } from './create-fleet.js';
+import { HerdPackages } from './herd-packages.js';
 import { onProcessExit } from './on-process-exit.js';
-import { packageEntries, packageEntry } from './package-entry.js';
-import { PackageUpdates } from './package-updates.js';
 import { openProcesses, type Processes } from './processes.js';
 import { readServerLogs } from './read-server-logs.js';
 import { RuntimeServers } from './runtime-servers.js';
@@ -50,9 +48,6 @@ export interface HerdRuntimeOptions extends ConfigSource {
 }
 
 const GRACE_MS = 10_000;
-/** A herd that starts has better things to do. */
-const PRUNE_AFTER_MS = 60_000;
-const PRUNE_EACH_MS = 24 * 60 * 60 * 1000;
 
 /**
  * A herd with everything that it needs: config, processes, logs, audit file, authorisations and views. The daemon keeps
@@ -70,7 +65,7 @@ export class HerdRuntime {
   readonly #eras: EraCache;
   readonly #audit: AuditFile;
   readonly #authorizations: Authorizations;
-  readonly #packages: Packages;
+  readonly #packages: HerdPackages;
   readonly #herd: Herd;
   readonly #runtimeServers: RuntimeServers;
   readonly #agentViews: AgentViews;
@@ -79,7 +74,6 @@ export class HerdRuntime {
   /** Of the config that was applied last. */
   #settings: Settings;
   #configWarnings: ReadonlySet<string> = new Set();
-  #pruneTimer: unknown;
   #stopping: Promise<ShutdownReport> | undefined;
 
   /** Kills what an earlier daemon left, then makes the herd. No server starts before `begin`. */
@@ -126,7 +120,7 @@ export class HerdRuntime {
     const { servers, warnings } = this.#options.loaded;
     this.#warnOfMisconfigured(this.#herd.apply(servers));
     this.#warnOfConfig(warnings);
-    this.#prunePackages(PRUNE_AFTER_MS);
+    this.#packages.begin();
   }
 
   /** The config file has changed. An error is kept for `status`, and the herd stays as it was. */
@@ -135,7 +129,6 @@ export class HerdRuntime {
   }
 
   shutdown(graceMs = GRACE_MS): Promise<ShutdownReport> {
-    this.#clock.clearTimeout(this.#pruneTimer);
     this.#stopping ??= this.#herd.shutdown(graceMs, () => this.#processes.table.killAll());
     return this.#stopping;
   }
@@ -165,29 +158,15 @@ export class HerdRuntime {
     return authorizations;
   }
 
-  #createPackages(): Packages {
-    const { cacheFolder } = this.#options.paths;
-    return new Packages({
-      folder: join(cacheFolder, 'packages'),
-      compileCache: join(cacheFolder, 'compile-cache'),
+  #createPackages(): HerdPackages {
+    return new HerdPackages({
+      cacheFolder: this.#options.paths.cacheFolder,
       table: this.#processes.table,
       clock: this.#clock,
-      settings: () => ({
-        runner: this.#settings.daemon.runner,
-        updateCheckMs: this.#settings.daemon.updateCheckMs,
-        runsScripts: this.#settings.security.installScripts === 'allow',
-      }),
+      environment: this.#options.environment,
+      settings: () => this.#settings,
+      specs: () => this.#herd.specs,
     });
-  }
-
-  /** Removes packages that no config has used for long: some time after the start, and then once a day. */
-  #prunePackages(afterMs: number): void {
-    this.#pruneTimer = this.#clock.setTimeout(() => {
-      void this.#packages.prune(packageEntries(this.#herd.specs, this.#options.environment));
-      this.#prunePackages(PRUNE_EACH_MS);
-    }, afterMs);
-    if (this.#pruneTimer instanceof Object && 'unref' in this.#pruneTimer)
-      (this.#pruneTimer as NodeJS.Timeout).unref();
   }
 
   #createHerd(): Herd {
@@ -215,12 +194,10 @@ export class HerdRuntime {
       pins: {
         store: new PinFiles(join(paths.stateFolder, 'pins'), now),
         policy: () => this.#settings.security.pin,
+        packageOf: (spec) => this.#packages.packageOf(spec),
       },
       keepText: (text) => resultFiles.keep(text),
-      runnerOf: (spec) =>
-        spec.transport === 'stdio'
-          ? this.#packages.describe(packageEntry(spec, this.#options.environment))
-          : undefined,
+      runnerOf: (spec) => this.#packages.runnerOf(spec),
       redactFor: (spec, value) => this.#secrets.redactValueOf(spec, value),
       log: (key, text) =>
         this.logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: this.#herd.logOwnerTag(key) }, text),
@@ -250,8 +227,7 @@ export class HerdRuntime {
       redact: (text: string) => this.#secrets.redactLineOf(spec, text),
       authorize: this.#authorizations.layer(spec),
       era: this.#eras.of(identityOf(spec)),
-      launch: (started: StdioSpec, on: LaunchEvents) =>
-        this.#packages.launch(packageEntry(started, this.#options.environment), on),
+      launch: (started: StdioSpec, events: LaunchEvents) => this.#packages.launch(started, events),
       // after the transition that led to it
       note: (text: string) => queueMicrotask(() => this.#herd.noteInJournal(key, incarnation, text)),
       log: (line: LinkLog) => {
@@ -316,7 +292,7 @@ export class HerdRuntime {
       }),
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
-      packages: new PackageUpdates(this.#packages, this.#options.environment),
+      packages: this.#packages,
       logs: (view, params) => readServerLogs(view, paths.logFolder, params),
       register: (document, folder) => this.#runtimeServers.add(document, folder),
       unregister: (name) => this.#runtimeServers.remove(name),

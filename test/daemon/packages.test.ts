@@ -1,0 +1,146 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { command, config } from '../faults/config.js';
+import { toolherd } from '../support/command.js';
+import { herdIn, killDaemon, makeHome, processesOf, startHerd, until } from '../support/herd.js';
+import { type Registry, serverFiles, startRegistry } from '../support/npm-registry.js';
+import { share } from '../support/share.js';
+import { startOnSmallDisk, whyNoDisk } from '../support/small-disk.js';
+
+const npx = (
+  name: string,
+  { env }: Registry,
+  fields: Record<string, unknown> = {},
+  args = ['-y', 'served'],
+) => command(name, 'npx', args, { env, ...fields });
+
+/** The server of the second version describes its tools in other words. */
+const CHANGED = {
+  ...serverFiles(),
+  'mini.mjs': serverFiles()['mini.mjs']!.replace(
+    "inputSchema: { type: 'object' }",
+    "description: 'new words', $&",
+  ),
+};
+
+describe('a server with npx', () => {
+  const shared = share(async () => {
+    const registry = await startRegistry();
+    registry.publish({ name: 'served', version: '1.0.0' });
+    return registry;
+  });
+
+  it('is one process without npx, and status, why and the log say so', async () => {
+    const registry = shared();
+    const { say, status, fleet, home } = await startHerd(config([npx('one', registry)]));
+    expect(JSON.parse(await say('one', 'argv'))).toEqual([]);
+    const { pids, runner, package: found } = await status('one');
+    expect({ runner, found }).toEqual({
+      runner: 'direct',
+      found: { name: 'served', requested: 'served', version: '1.0.0' },
+    });
+    expect(Number(await say('one', 'pid'))).toBe(pids[0]);
+    const env = JSON.parse(await say('one', 'env')) as Record<string, string>;
+    expect(env.NODE_COMPILE_CACHE).toBe(join(home.folder, 'cache', 'compile-cache'));
+    const { journal } = await fleet.inspect('one');
+    expect(journal.filter(({ kind }) => kind === 'noted').map(({ cause }) => cause)).toEqual([
+      'npm installs served',
+      'runs served 1.0.0 without npx',
+    ]);
+    const why = await toolherd(['why', 'one'], { cwd: home.folder, env: home.environment });
+    expect(why.stdout).toContain('How it runs: served 1.0.0, without npx.');
+    const doctor = await toolherd(['doctor'], { cwd: home.folder, env: home.environment });
+    expect(doctor.stdout).toMatch(/ok +npx +one: direct \(served 1\.0\.0\)/);
+    expect(doctor.stdout).toMatch(/ok +packages +1 installed, \d+K in /);
+  });
+
+  it('stops at once while npm installs its package, and leaves nothing', async () => {
+    const registry = shared();
+    const release = registry.hold(/^slow$/);
+    const { fleet, status, daemon, home } = await startHerd(
+      config([npx('one', registry, {}, ['-y', 'slow'])]),
+    );
+    const called = fleet.call({ server: 'one', tool: 'pid' });
+    await until(() => registry.asked.includes('slow'));
+    expect(await status('one')).toMatchObject({ state: 'connecting', pids: [] });
+    await fleet.stop({ servers: ['one'] }, true);
+    expect((await called).error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
+    await until(() => processesOf(daemon.id).every(({ words }) => words.includes('toolherd-watchdog')));
+    await until(() => readdirSync(join(home.folder, 'cache', 'packages', 'temporary')).length === 0);
+    release();
+  });
+
+  it('says with a failed call what npm said, and what to do', async () => {
+    const registry = shared();
+    const herd = await startHerd(config([npx('one', registry, { max_restarts: 0 }, ['-y', 'missing'])]));
+    const { error } = await herd.fleet.call({ server: 'one', tool: 'pid' });
+    expect(error).toMatchObject({
+      message: expect.stringContaining('one: missing could not be installed: npm exited with code 1'),
+      why: expect.stringContaining('npm found no such package in its registry'),
+      fix: expect.stringContaining("correct the package in 'args' of one"),
+      sent: false,
+    });
+  });
+
+  it('starts after its daemon was killed in the middle of an installation', async () => {
+    const registry = shared();
+    const release = registry.hold(/^late$/);
+    registry.publish({ name: 'late', version: '1.0.0' });
+    const home = makeHome(config([npx('one', registry, {}, ['-y', 'late'])]));
+    const first = await herdIn(home, await home.start());
+    void first.fleet.call({ server: 'one', tool: 'pid' }).catch(() => undefined);
+    await until(() => registry.asked.includes('late'));
+    await killDaemon(home, first.daemon);
+    await until(() => processesOf(first.daemon.id).length === 0);
+    const packages = join(home.folder, 'cache', 'packages');
+    expect(existsSync(join(packages, 'installed'))).toBe(false);
+    release();
+    const second = await herdIn(home, await home.start());
+    expect(JSON.parse(await second.say('one', 'argv'))).toEqual([]);
+    expect(readdirSync(join(packages, 'temporary'))).toEqual([]);
+  });
+
+  it('is restarted by an update unless a call is in flight, and its pins name the version that changed a tool', async () => {
+    const registry = await startRegistry();
+    registry.publish({ name: 'served', version: '1.0.0' });
+    const { fleet, say, status } = await startHerd(config([npx('one', registry), npx('busy', registry)]));
+    await Promise.all([say('one', 'pid'), say('busy', 'pid')]);
+    registry.publish({ name: 'served', version: '2.0.0', files: CHANGED });
+    expect((await fleet.outdated()).packages).toMatchObject([
+      { server: 'one', version: '1.0.0', latest: '2.0.0', behind: true },
+      { server: 'busy', version: '1.0.0', latest: '2.0.0', behind: true },
+    ]);
+    void fleet.call({ server: 'busy', tool: 'wait' }).catch(() => undefined);
+    await until(async () => (await status('busy')).in_flight === 1);
+    expect((await fleet.update({ all: true }, true)).packages.map(({ result }) => result)).toEqual([
+      'would_update',
+      'would_update',
+    ]);
+    expect((await fleet.update({ all: true })).packages).toMatchObject([
+      { server: 'one', installed: '2.0.0', result: 'updated', restarted: true },
+      { server: 'busy', installed: '2.0.0', result: 'updated', restarted: false },
+    ]);
+    await say('one', 'pid');
+    expect((await status('one')).package?.version).toBe('2.0.0');
+    const changed = await until(async () =>
+      (await fleet.pins({ server: 'one' })).servers[0]?.tools.find(({ state }) => state === 'changed'),
+    );
+    expect([changed.pinned?.package, changed.offered?.package]).toEqual(['served@1.0.0', 'served@2.0.0']);
+  });
+
+  it('does not start on a full disk, says so, and starts when there is room', async () => {
+    if (whyNoDisk() !== undefined) return;
+    const registry = shared();
+    const herd = await startOnSmallDisk(config([npx('one', registry, { max_restarts: 0 })]), 2048);
+    herd.fill();
+    const { error } = await herd.fleet.call({ server: 'one', tool: 'pid' });
+    expect(`${error?.message} ${error?.why} ${error?.fix}`).toMatch(
+      /served could not be installed.*(ENOSPC|disk is full)/s,
+    );
+    expect(error?.fix).toMatch(/make room/);
+    herd.free();
+    await herd.fleet.start({ servers: ['one'] }, true);
+    expect(JSON.parse(await herd.say('one', 'argv'))).toEqual([]);
+  });
+});
