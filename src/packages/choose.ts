@@ -37,7 +37,8 @@ export interface ChooseOptions {
 }
 
 /** Settings with which npx does something else than to run one command of one package. */
-const UNRESOLVED = /^npm_config_(call|package|workspaces?|global|location|script_shell|yes)$/;
+const UNRESOLVED =
+  /^npm_config_(?:(?:call|package|workspaces?|script_shell)=|global=true$|location=global$|yes=false$)/;
 
 /** In the order of npx (libnpmexec/lib/index.js of npm): the folder's packages, the global ones, the registry. */
 export function choose(entry: PackageEntry, options: ChooseOptions): Choice {
@@ -50,7 +51,7 @@ export function choose(entry: PackageEntry, options: ChooseOptions): Choice {
   const program = findNpm(entry.command, env.PATH ?? '');
   if (program === undefined) return plain("the npx that it runs is not npm's own");
   const settings = npmSettings(env);
-  const odd = settings.find(([name]) => UNRESOLVED.test(name));
+  const odd = settings.find(([name, value]) => UNRESOLVED.test(`${name}=${value}`));
   if (odd !== undefined) return plain(`${odd[0]} is not resolved`);
   const userConfig = settings.find(([name]) => name === 'npm_config_userconfig')?.[1];
   const source: PrefixSource = {
@@ -59,18 +60,17 @@ export function choose(entry: PackageEntry, options: ChooseOptions): Choice {
     env,
   };
   const project = findProject(entry.cwd, source.userFile);
-  if (project.hasSettings) return plain(`its folder ${project.folder} has settings of npm (.npmrc)`);
   if (project.isInWorkspaces) return plain('its folder is in one of workspaces');
   if (command.bin === undefined && Object.hasOwn(binsOf(project.manifest ?? {}), command.raw))
     return plain(`the package of its folder ${project.folder} has this command`);
   const request = { entry, command, env, start: options.env };
-  return (
-    inFolder(request, project.folder) ??
-    inGlobal(request, project.folder, options.prefixes.of(source)) ??
-    (command.bin === undefined && options.prefixes.of(source) === undefined
-      ? { kind: 'ask', source }
-      : inStore(request, source.npm, options.runsScripts))
-  );
+  const local = inFolder(request, project.folder);
+  if (local !== undefined) return local;
+  // they may name another registry: npm would read them in that folder only
+  if (project.hasSettings) return plain(`its folder ${project.folder} has settings of npm (.npmrc)`);
+  const prefix = command.bin === undefined ? options.prefixes.of(source) : '';
+  if (prefix === undefined) return { kind: 'ask', source };
+  return inGlobal(request, project.folder, prefix) ?? inStore(request, source.npm, options.runsScripts);
 }
 
 interface Request {
@@ -106,9 +106,9 @@ function inFolder({ entry, command, env, start }: Request, folder: string): Choi
 }
 
 /** The same of the packages that are installed for all folders. npx looks there only where no command is named. */
-function inGlobal(request: Request, folder: string, prefix: string | undefined): Choice | undefined {
+function inGlobal(request: Request, folder: string, prefix: string): Choice | undefined {
   const { entry, command, start } = request;
-  if (command.bin !== undefined || !prefix || prefix === folder) return undefined;
+  if (prefix === '' || prefix === folder) return undefined;
   const where = `from the global packages in ${prefix}`;
   const bins = join(prefix, 'bin');
   const launch = (bin: string) =>

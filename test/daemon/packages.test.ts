@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -31,7 +32,7 @@ describe('a server with npx', () => {
     return registry;
   });
 
-  it('is one process without npx, and status, why and the log say so', async () => {
+  it('an npx entry is one process without npx; status, why, inspect and doctor say so', async () => {
     const registry = shared();
     const { say, status, fleet, home } = await startHerd(config([npx('one', registry)]));
     expect(JSON.parse(await say('one', 'argv'))).toEqual([]);
@@ -55,7 +56,7 @@ describe('a server with npx', () => {
     expect(doctor.stdout).toMatch(/ok +packages +1 installed, \d+K in /);
   });
 
-  it('stops at once while npm installs its package, and leaves nothing', async () => {
+  it('a server stops at once while npm installs its package, and leaves nothing', async () => {
     const registry = shared();
     const release = registry.hold(/^slow$/);
     const { fleet, status, daemon, home } = await startHerd(
@@ -71,7 +72,7 @@ describe('a server with npx', () => {
     release();
   });
 
-  it('says with a failed call what npm said, and what to do', async () => {
+  it('a call of a package that cannot be installed gets the reason of npm, and what to do', async () => {
     const registry = shared();
     const herd = await startHerd(config([npx('one', registry, { max_restarts: 0 }, ['-y', 'missing'])]));
     const { error } = await herd.fleet.call({ server: 'one', tool: 'pid' });
@@ -83,7 +84,7 @@ describe('a server with npx', () => {
     });
   });
 
-  it('starts after its daemon was killed in the middle of an installation', async () => {
+  it('a server starts after its daemon was killed in the middle of an installation', async () => {
     const registry = shared();
     const release = registry.hold(/^late$/);
     registry.publish({ name: 'late', version: '1.0.0' });
@@ -101,7 +102,7 @@ describe('a server with npx', () => {
     expect(readdirSync(join(packages, 'temporary'))).toEqual([]);
   });
 
-  it('is restarted by an update unless a call is in flight, and its pins name the version that changed a tool', async () => {
+  it('an update restarts servers without a call in flight; pins name the version that changed a tool', async () => {
     const registry = await startRegistry();
     registry.publish({ name: 'served', version: '1.0.0' });
     const { fleet, say, status } = await startHerd(config([npx('one', registry), npx('busy', registry)]));
@@ -129,10 +130,12 @@ describe('a server with npx', () => {
     expect([changed.pinned?.package, changed.offered?.package]).toEqual(['served@1.0.0', 'served@2.0.0']);
   });
 
-  it('does not start on a full disk, says so, and starts when there is room', async () => {
+  it('nothing is started from a full disk; the error says so, and with room the server starts', async () => {
     if (whyNoDisk() !== undefined) return;
     const registry = shared();
-    const herd = await startOnSmallDisk(config([npx('one', registry, { max_restarts: 0 })]), 2048);
+    registry.publish({ name: 'big', version: '1.0.0', files: { data: randomBytes(4 * 2 ** 20) } });
+    const entries = [npx('one', registry, { max_restarts: 0 }), npx('big', registry, {}, ['-y', 'big'])];
+    const herd = await startOnSmallDisk(config(entries), 2048);
     herd.fill();
     const { error } = await herd.fleet.call({ server: 'one', tool: 'pid' });
     expect(`${error?.message} ${error?.why} ${error?.fix}`).toMatch(
@@ -140,6 +143,9 @@ describe('a server with npx', () => {
     );
     expect(error?.fix).toMatch(/make room/);
     herd.free();
+    // npm unpacks more than fits
+    const big = await herd.fleet.call({ server: 'big', tool: 'pid' });
+    expect(big.error).toMatchObject({ why: expect.stringContaining('the disk is full'), sent: false });
     await herd.fleet.start({ servers: ['one'] }, true);
     expect(JSON.parse(await herd.say('one', 'argv'))).toEqual([]);
   });

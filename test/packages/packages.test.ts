@@ -47,13 +47,13 @@ function globalPrefix(name?: string): Record<string, string> {
   return { npm_config_prefix: folder };
 }
 
-describe('npx is started as written', () => {
+describe('npx as written', () => {
   const runnerOf = (args: readonly string[], fields: object = {}, env: Record<string, string> = {}) => {
     const store = openOffline();
     return store.packages.describe(store.entry(args, fields, env))?.runner;
   };
 
-  it('when the entry or the config says so', () => {
+  it('npx is started as written when the entry or the config says so', () => {
     expect(runnerOf(['-y', 'pkg'], { runner: 'plain' })).toBe("plain: its entry says 'runner: plain'");
     const store = openOffline({ runner: 'plain' });
     const entry = store.entry(['-y', 'pkg']);
@@ -63,14 +63,14 @@ describe('npx is started as written', () => {
     expect(launching).toEqual({ launch: { command: 'npx', args: ['-y', 'pkg'], path: [], env: {} } });
   });
 
-  it('when its arguments are not resolved, or a variable gives npx others', () => {
+  it('npx is started as written when its arguments are not resolved, or a variable gives it others', () => {
     expect(runnerOf(['-c', 'x'])).toBe('plain: -c is not resolved');
     expect(runnerOf(['-y', 'pkg'], {}, { NPM_CONFIG_CALL: 'x' })).toBe(
       'plain: npm_config_call is not resolved',
     );
   });
 
-  it('when the npx in PATH is a program other than that of npm', () => {
+  it('npx is started as written when the one in PATH is not that of npm', () => {
     const folder = makeFolder({ npx: '#!/bin/sh\n' });
     chmodSync(join(folder, 'npx'), 0o755);
     expect(runnerOf(['-y', 'pkg'], {}, { PATH: `${folder}:${process.env.PATH}` })).toBe(
@@ -78,7 +78,7 @@ describe('npx is started as written', () => {
     );
   });
 
-  it('when its folder has settings of npm, is in workspaces, or is the package itself', () => {
+  it('npx is started in a folder that has settings of npm, is in workspaces, or is the package itself', () => {
     const settings = makeFolder({ 'package.json': '{}', '.npmrc': '', 'sub/x': '' });
     expect(runnerOf(['-y', 'pkg'], { cwd: join(settings, 'sub') })).toContain('has settings of npm');
     const root = makeFolder({ 'package.json': '{"workspaces":["*"]}', 'one/package.json': '{}' });
@@ -89,7 +89,7 @@ describe('npx is started as written', () => {
     expect(runnerOf(['-y', 'pkg'], { cwd: own })).toContain('has this command');
   });
 
-  it('when only npm can tell whether the package of the folder satisfies a range', () => {
+  it('npx is started when only npm can tell whether the package of the folder satisfies a range', () => {
     const cwd = projectWith('pkg', '2.0.0');
     expect(runnerOf(['-y', 'pkg@^2'], { cwd }, globalPrefix())).toContain('only npm can tell');
   });
@@ -102,7 +102,7 @@ describe('npx is started as written', () => {
 });
 
 describe('a package that is installed already', () => {
-  it('in the folder or a parent is started from there, without npm', async () => {
+  it('a package in the folder or a parent is started from there, without npm', async () => {
     const store = openOffline();
     const folder = projectWith('pkg', '2.0.0', { 'sub/x': '' });
     for (const args of [
@@ -118,7 +118,7 @@ describe('a package that is installed already', () => {
     expect(store.notes.at(-1)).toBe('runs pkg 2.0.0 without npx (from the node_modules of its folder)');
   });
 
-  it('for all folders is started from there, unless a command is named; npm says once where that is', async () => {
+  it('a global package is started from its place; npm is asked once where that is', async () => {
     const store = openOffline();
     const env = globalPrefix('pkg');
     const entry = store.entry(['-y', 'pkg'], {}, env);
@@ -142,7 +142,7 @@ describe('versions', () => {
     return { registry, publish: (version: string) => registry.publish(at(version)) };
   });
 
-  it('stay as they were resolved until an update; an exact one stays for ever', async () => {
+  it('a version stays as it was resolved until an update, and an exact one for ever', async () => {
     const { registry, publish } = shared();
     const store = openStore(registry, makeFolder(), { updateCheckMs: 1 });
     const env = globalPrefix();
@@ -173,7 +173,7 @@ describe('versions', () => {
     expect(await store.packages.update(exact)).toBeUndefined();
   });
 
-  it('that no config has used for 30 days are removed, and what a config uses stays', async () => {
+  it('a version that no config has used for 30 days is removed; one that a config uses stays', async () => {
     const { registry } = shared();
     const store = openStore(registry);
     const env = globalPrefix();

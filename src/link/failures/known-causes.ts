@@ -206,7 +206,7 @@ const RULES: readonly Rule[] = [
       why: /^[./]/.test(module)
         ? 'a file that it needs is not there'
         : 'a package that it needs is not installed',
-      fix: `correct the path in 'args' of ${entryOf(about)}, or install what it needs ("npm install" in its folder; for npx remove the folder "_npx" in what "npm config get cache" prints)`,
+      fix: `correct the path in 'args' of ${entryOf(about)}, or install what it needs ("npm install" in its folder; for npx remove the folder that "toolherd doctor" shows under packages)`,
     }),
   },
   {
