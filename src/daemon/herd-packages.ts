@@ -42,7 +42,6 @@ export class HerdPackages {
     const { cacheFolder, table, clock, settings } = options;
     this.#packages = new Packages({
       folder: join(cacheFolder, 'packages'),
-      compileCache: join(cacheFolder, 'compile-cache'),
       table,
       clock,
       settings: () => {

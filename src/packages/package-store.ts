@@ -55,6 +55,7 @@ const MANIFEST = 'installed.json';
  * | `requests/HASH.json` | the version to which a request (`name@latest`) was resolved |
  * | `temporary/ID` | an installation that runs; its `owner` says which process does it |
  * | `locks/HASH` | one installer at a time for each request |
+ * | `compiled` | code that Node has compiled (`NODE_COMPILE_CACHE`) |
  *
  * What a start reads is read synchronously: it is two small files.
  */
@@ -65,6 +66,10 @@ export class PackageStore {
   constructor(folder: string, now: () => number) {
     this.folder = folder;
     this.#now = now;
+  }
+
+  get compileCache(): string {
+    return join(this.folder, 'compiled');
   }
 
   /** `influence`: what else than the request changes the outcome of an installation. */
@@ -178,6 +183,12 @@ export class PackageStore {
       if (used.has(folder)) this.touch({ folder });
       else if (this.#now() - writtenAt(join(folder, MANIFEST)) > FORGOTTEN_AFTER_MS)
         await this.#discard(folder);
+    }
+    // what is still used is compiled and kept again
+    for (const name of await names(this.compileCache)) {
+      const folder = join(this.compileCache, name);
+      for (const file of (await names(folder)).map((one) => join(folder, one)))
+        if (this.#now() - writtenAt(file) > FORGOTTEN_AFTER_MS) await remove(file);
     }
     const requests = join(this.folder, 'requests');
     for (const name of await names(requests)) {

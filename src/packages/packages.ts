@@ -4,7 +4,7 @@ import type { Clock } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
 import { type Choice, choose, type Wanted } from './choose.js';
 import type { Launch, LaunchEvents, Launching, PackageEntry } from './entry.js';
-import { PackageError } from './errors.js';
+import { noCommand, PackageError } from './errors.js';
 import { GlobalPrefixes } from './global-prefix.js';
 import { Installer } from './installer.js';
 import { binFolders, launchFile } from './launch-file.js';
@@ -39,8 +39,6 @@ export interface PackageVersions {
 
 export interface PackagesOptions {
   folder: string;
-  /** For code that Node has compiled. Node before 22.1 ignores it. */
-  compileCache: string;
   table: ProcessTable;
   clock: Clock;
   settings(): { runner: 'direct' | 'plain'; updateCheckMs: number; runsScripts: boolean };
@@ -58,6 +56,8 @@ export class Packages {
   readonly #store: PackageStore;
   readonly #installer: Installer;
   readonly #prefixes: GlobalPrefixes;
+  /** Of what is started: where Node keeps code that it has compiled. Node before 22.1 ignores it. */
+  readonly #env: Launch['env'];
   readonly #closing = new AbortController();
   /** The version that each server was last started with. */
   readonly #launched = new Map<string, string>();
@@ -71,6 +71,7 @@ export class Packages {
     const { folder, clock } = options;
     this.#store = new PackageStore(folder, () => clock.now());
     this.#installer = new Installer(this.#store, options);
+    this.#env = { NODE_COMPILE_CACHE: this.#store.compileCache };
     this.#prefixes = new GlobalPrefixes(join(folder, 'npm'), options);
   }
 
@@ -100,27 +101,29 @@ export class Packages {
 
   /** Asks npm for the newest versions. Exact versions, and packages that are not in the store, are left out. */
   async versions(entries: readonly PackageEntry[]): Promise<PackageVersions[]> {
-    const found = entries.flatMap((entry) => {
-      const wanted = this.#moving(entry);
-      return wanted === undefined ? [] : [{ entry, wanted }];
+    const asked = entries.map(async (entry) => {
+      const wanted = await this.#moving(entry);
+      return wanted === undefined ? [] : [await this.#ask(entry, wanted)];
     });
-    return this.#track(Promise.all(found.map(({ entry, wanted }) => this.#ask(entry, wanted))));
+    return (await this.#track(Promise.all(asked))).flat();
   }
 
   /** Installs the newest version of an entry's package, which the next start uses. Rejects with a PackageError. */
   async update(entry: PackageEntry): Promise<Installed | undefined> {
-    const wanted = this.#moving(entry);
+    const wanted = await this.#moving(entry);
     if (wanted === undefined) return undefined;
     return this.#track(this.#installer.join({ ...wanted, key: this.#keyOf(wanted), isUpdate: true }).done);
   }
 
   /** Removes leftovers of killed installations, and versions that none of these entries used for 30 days. */
   async prune(entries: readonly PackageEntry[]): Promise<void> {
-    const used = entries.flatMap((entry) => {
-      const choice = isNpx(entry.command) ? this.#choose(entry) : undefined;
-      return choice?.kind === 'store' ? (this.#installed(choice.wanted)?.folder ?? []) : [];
-    });
-    await this.#track(this.#store.prune(new Set(used)));
+    const used = new Set<string>();
+    for (const entry of entries) {
+      const wanted = await this.#track(this.#inStore(entry));
+      const folder = wanted && this.#installed(wanted)?.folder;
+      if (folder !== undefined) used.add(folder);
+    }
+    await this.#track(this.#store.prune(used));
   }
 
   /** Kills every npm. Resolves when nothing of them is left. */
@@ -132,9 +135,7 @@ export class Packages {
   }
 
   #choose(entry: PackageEntry): Choice {
-    const { settings, compileCache } = this.#options;
-    const env = { NODE_COMPILE_CACHE: compileCache };
-    return choose(entry, { ...settings(), prefixes: this.#prefixes, env });
+    return choose(entry, { ...this.#options.settings(), prefixes: this.#prefixes, env: this.#env });
   }
 
   /** Undefined where npm has to run first. */
@@ -179,7 +180,7 @@ export class Packages {
     if (file === undefined) throw noCommand(command, installed);
     this.#store.touch(installed);
     this.#noteLaunch(entry, command, installed.version, '', on);
-    return launchFile(file, command.args, path, { NODE_COMPILE_CACHE: this.#options.compileCache });
+    return launchFile(file, command.args, path, this.#env);
   }
 
   #noteLaunch(
@@ -205,10 +206,19 @@ export class Packages {
     return this.#store.keyOf(command, influence);
   }
 
-  /** Of an entry whose version may change. */
-  #moving(entry: PackageEntry): Wanted | undefined {
-    const choice = isNpx(entry.command) ? this.#choose(entry) : undefined;
-    return choice?.kind === 'store' && choice.wanted.command.kind !== 'exact' ? choice.wanted : undefined;
+  /** Of an entry whose package is in the store, or will be. */
+  async #inStore(entry: PackageEntry): Promise<Wanted | undefined> {
+    if (!isNpx(entry.command)) return undefined;
+    const choice = this.#choose(entry);
+    if (choice.kind === 'ask') await this.#prefixes.ask(choice.source, this.#closing.signal);
+    const settled = choice.kind === 'ask' ? this.#choose(entry) : choice;
+    return settled.kind === 'store' ? settled.wanted : undefined;
+  }
+
+  /** The same, if its version may change. */
+  async #moving(entry: PackageEntry): Promise<Wanted | undefined> {
+    const wanted = await this.#inStore(entry);
+    return wanted?.command.kind === 'exact' ? undefined : wanted;
   }
 
   async #ask(entry: PackageEntry, wanted: Wanted): Promise<PackageVersions> {
@@ -284,15 +294,4 @@ export class Packages {
 
 function launchKey({ server, command, args, cwd }: PackageEntry): string {
   return hash(JSON.stringify([server, command, args, cwd]));
-}
-
-function noCommand({ raw, bin }: NpxCommand, { version, bins }: Installed): PackageError {
-  const names = Object.keys(bins);
-  const has = names.length === 0 ? 'it has none' : `it has ${names.join(', ')}`;
-  const what = bin === undefined ? 'the package has no command, or several' : `no program '${bin}' was found`;
-  return new PackageError(`${raw} has no command to run`, {
-    why: `${what}: version ${version} was installed, and ${has}`,
-    fix: `name the command in 'args': [-y, -p, PACKAGE, COMMAND]`,
-    isPermanent: true,
-  });
 }

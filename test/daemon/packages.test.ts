@@ -43,7 +43,7 @@ describe('a server with npx', () => {
     });
     expect(Number(await say('one', 'pid'))).toBe(pids[0]);
     const env = JSON.parse(await say('one', 'env')) as Record<string, string>;
-    expect(env.NODE_COMPILE_CACHE).toBe(join(home.folder, 'cache', 'compile-cache'));
+    expect(env.NODE_COMPILE_CACHE).toBe(join(home.folder, 'cache', 'packages', 'compiled'));
     const { journal } = await fleet.inspect('one');
     expect(journal.filter(({ kind }) => kind === 'noted').map(({ cause }) => cause)).toEqual([
       'npm installs served',

@@ -36,7 +36,6 @@ export function openStore(
   const table = new ProcessTable({ daemonId: `test-${process.pid}-${cookies}`, clock: systemClock });
   const packages = new Packages({
     folder,
-    compileCache: join(folder, 'compiled'),
     table,
     clock: systemClock,
     settings: () => ({ runner: 'direct', updateCheckMs: 0, runsScripts: true, ...settings }),
