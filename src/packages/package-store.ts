@@ -4,6 +4,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  realpathSync,
   renameSync,
   statSync,
   utimesSync,
@@ -126,7 +127,8 @@ export class PackageStore {
     const inner = join(folder, 'package');
     mkdirSync(inner, { mode: 0o700 });
     writeFileSync(join(inner, 'package.json'), '{"private":true}\n');
-    return { folder, package: inner };
+    // npm takes packages below a link (~/.cache may be one) for those of another place
+    return { folder, package: realpathSync(inner) };
   }
 
   /**

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { command, config } from '../faults/config.js';
 import { toolherd } from '../support/command.js';
+import { makeFolder } from '../support/folder.js';
 import { herdIn, killDaemon, makeHome, processesOf, startHerd, until } from '../support/herd.js';
 import { type Registry, serverFiles, startRegistry } from '../support/npm-registry.js';
 import { share } from '../support/share.js';
@@ -100,6 +101,22 @@ describe('a server with npx', () => {
     const second = await herdIn(home, await home.start());
     expect(JSON.parse(await second.say('one', 'argv'))).toEqual([]);
     expect(readdirSync(join(packages, 'temporary'))).toEqual([]);
+  });
+
+  it('two daemons with one cache, behind a link, install a package once', async () => {
+    const registry = shared();
+    const count = join(makeFolder(), 'count');
+    const scripts = { install: `echo once >> ${count}` };
+    registry.publish({ name: 'raced', version: '1.0.0', manifest: { scripts } });
+    const homes = [1, 2].map(() => makeHome(config([npx('one', registry, {}, ['-y', 'raced'])])));
+    const cache = makeFolder();
+    for (const { folder } of homes) symlinkSync(cache, join(folder, 'cache'));
+    // the home is a part of what keeps installations apart
+    for (const { environment } of homes) environment.HOME = cache;
+    const herds = await Promise.all(homes.map(async (home) => herdIn(home, await home.start())));
+    const said = await Promise.all(herds.map(({ say }) => say('one', 'argv')));
+    expect(said).toEqual(['[]', '[]']);
+    expect(readFileSync(count, 'utf8')).toBe('once\n');
   });
 
   it('an update restarts servers without a call in flight; pins name the version that changed a tool', async () => {
