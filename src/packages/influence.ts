@@ -6,37 +6,27 @@ import { hash } from './package-store.js';
 
 /** Settings of npm that do not change what is installed. */
 const NEUTRAL = /^npm_config_(cache|offline|prefer_offline|prefer_online|loglevel|fetch_\w+)$/;
-/** Variables by which an entry may change what npm downloads, or what install scripts do. */
-const DECLARED = /^(NODE_\w+|\w+_PROXY|XDG_\w+|SSL_\w+)$/i;
+/** Other variables that change what npm downloads and from where. */
+const DECLARED = /^(HOME|NODE_\w+|\w+_PROXY|XDG_\w+|SSL_\w+)$/i;
 
 /**
  * What besides the request changes the outcome of an installation: installations with different influences are kept apart.
- * Settings of npm and the user's home count wherever they come from. Proxies and the like count only if the entry declares
- * them: a daemon that is started behind another proxy must still find its packages.
+ * Of the variables only those count that the entry declares. The user's own may change at any time (another proxy, a
+ * registry that is down), and what is installed must still start then; npx does not keep its packages apart either.
  */
 export function influenceOf(
   env: Readonly<Record<string, string>>,
   declared: Readonly<Record<string, string>>,
   runsScripts: boolean,
 ): string {
-  const settings = npmSettings(env).filter(([name]) => !NEUTRAL.test(name));
-  const own = Object.entries(declared).filter(([name]) => DECLARED.test(name));
-  const all = {
-    settings: sorted(settings),
-    own: sorted(own),
-    home: env.HOME,
-    node: nodeIn(env),
-    runsScripts,
-  };
-  return hash(JSON.stringify(all));
+  const settings = npmSettings(declared).filter(([name]) => !NEUTRAL.test(name));
+  const others = Object.entries(declared).filter(([name]) => DECLARED.test(name));
+  const pairs = [...settings, ...others].sort(([a], [b]) => (a < b ? -1 : 1));
+  return hash(JSON.stringify({ pairs, node: nodeIn(env), runsScripts }));
 }
 
 /** Native code is built for one Node. A version manager has a folder for each. */
 function nodeIn({ PATH = '' }: Readonly<Record<string, string>>): string | undefined {
   const node = findProgram('node', PATH.split(delimiter));
   return node && realpathSync(node);
-}
-
-function sorted(pairs: readonly [string, string][]): [string, string][] {
-  return [...pairs].sort(([a], [b]) => (a < b ? -1 : 1));
 }

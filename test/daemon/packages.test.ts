@@ -111,8 +111,6 @@ describe('a server with npx', () => {
     const homes = [1, 2].map(() => makeHome(config([npx('one', registry, {}, ['-y', 'raced'])])));
     const cache = makeFolder();
     for (const { folder } of homes) symlinkSync(cache, join(folder, 'cache'));
-    // the home is a part of what keeps installations apart
-    for (const { environment } of homes) environment.HOME = cache;
     const herds = await Promise.all(homes.map(async (home) => herdIn(home, await home.start())));
     const said = await Promise.all(herds.map(({ say }) => say('one', 'argv')));
     expect(said).toEqual(['[]', '[]']);
