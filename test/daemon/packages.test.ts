@@ -108,8 +108,9 @@ describe('a server with npx', () => {
     const count = join(makeFolder(), 'count');
     const scripts = { install: `echo once >> ${count}` };
     registry.publish({ name: 'raced', version: '1.0.0', manifest: { scripts } });
-    const homes = [1, 2].map(() => makeHome(config([npx('one', registry, {}, ['-y', 'raced'])])));
+    // made first: it is removed when both daemons have ended
     const cache = makeFolder();
+    const homes = [1, 2].map(() => makeHome(config([npx('one', registry, {}, ['-y', 'raced'])])));
     for (const { folder } of homes) symlinkSync(cache, join(folder, 'cache'));
     const herds = await Promise.all(homes.map(async (home) => herdIn(home, await home.start())));
     const said = await Promise.all(herds.map(({ say }) => say('one', 'argv')));
