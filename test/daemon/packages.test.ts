@@ -121,13 +121,21 @@ describe('a server with npx', () => {
   it('an update restarts servers without a call in flight; pins name the version that changed a tool', async () => {
     const registry = await startRegistry();
     registry.publish({ name: 'served', version: '1.0.0' });
-    const { fleet, say, status } = await startHerd(config([npx('one', registry), npx('busy', registry)]));
+    const { fleet, say, status, home } = await startHerd(
+      config([npx('one', registry), npx('busy', registry)]),
+    );
     await Promise.all([say('one', 'pid'), say('busy', 'pid')]);
     registry.publish({ name: 'served', version: '2.0.0', files: CHANGED });
     expect((await fleet.outdated()).packages).toMatchObject([
       { server: 'one', version: '1.0.0', latest: '2.0.0', behind: true },
       { server: 'busy', version: '1.0.0', latest: '2.0.0', behind: true },
     ]);
+    const run = (...args: string[]) => toolherd(args, { cwd: home.folder, env: home.environment });
+    expect((await run('outdated', 'one')).stdout).toMatch(/^one +served +1\.0\.0 +1\.0\.0 +2\.0\.0$/m);
+    expect((await run('update', 'one', '--dry-run')).stdout).toBe(
+      'one: served 1.0.0 → 2.0.0 would be installed\n',
+    );
+    expect((await run('update', 'nosuch')).status).toBe(4);
     void fleet.call({ server: 'busy', tool: 'wait' }).catch(() => undefined);
     await until(async () => (await status('busy')).in_flight === 1);
     expect((await fleet.update({ all: true }, true)).packages.map(({ result }) => result)).toEqual([
