@@ -87,9 +87,15 @@ export const ROOMS: readonly Room[] = [
     packages: ['node'],
   },
   {
+    name: 'packages',
+    does: 'packages of npx entries: npm installs each once, and its command is started without npx',
+    imports: ['shared', 'processes'],
+    packages: ['node'],
+  },
+  {
     name: 'link',
     does: 'the connection to one incarnation of a server',
-    imports: ['shared', 'processes'],
+    imports: ['shared', 'processes', 'packages'],
     types: ['machines', 'config'],
     packages: ['node', 'ws', '@modelcontextprotocol/sdk', '@modelcontextprotocol/client'],
     inside: [
@@ -109,7 +115,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'supervisor',
     does: 'the herd: keeps servers running and routes calls to them',
-    imports: ['shared', 'fleet', 'search', 'machines', 'processes', 'link'],
+    imports: ['shared', 'fleet', 'search', 'machines', 'processes', 'packages', 'link'],
     types: ['config'],
     packages: ['node', 'xstate'],
     inside: [
@@ -149,7 +155,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'daemon',
     does: 'puts config, supervisor, link, ipc and log together',
-    imports: ['shared', 'fleet', 'config', 'processes', 'link', 'supervisor', 'ipc', 'log'],
+    imports: ['shared', 'fleet', 'config', 'processes', 'packages', 'link', 'supervisor', 'ipc', 'log'],
     packages: ['node'],
   },
   {

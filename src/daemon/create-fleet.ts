@@ -10,6 +10,7 @@ import type {
 import type { Authorizations } from '../link/auth/authorizations.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { authorizing } from './authorize.js';
+import type { HerdPackages } from './herd-packages.js';
 
 /** What a fleet asks of the runtime and not of its view. */
 export interface FleetBackend {
@@ -19,6 +20,7 @@ export interface FleetBackend {
   logs(view: HerdView, params?: LogParams): Promise<LogEntry[]>;
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
   unregister(name: string): Promise<ServerStatus[]>;
+  packages: Pick<HerdPackages, 'outdated' | 'update'>;
   shutdown(graceMs?: number): Promise<ShutdownReport>;
 }
 
@@ -48,6 +50,8 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     inspect: async (server) => view.inspect(server),
     pins: async (params) => view.pins(params),
     ...authorizing(view, backend.authorizations),
+    outdated: (names) => backend.packages.outdated(view, names),
+    update: (selection, isDryRun) => backend.packages.update(view, selection, isDryRun),
     reload: (isDryRun) => backend.reload(isDryRun),
     logs: (params) => backend.logs(view, params),
     register: (document, folder) => backend.register(document, folder),

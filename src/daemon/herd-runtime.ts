@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import type { ServerSpec, Settings } from '../config/fields/spec.js';
+import type { ServerSpec, Settings, StdioSpec } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
 import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../fleet/fleet.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
@@ -11,6 +11,7 @@ import { EraCache } from '../link/protocol/negotiation/era-cache.js';
 import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
+import type { LaunchEvents } from '../packages/entry.js';
 import { type Clock, dateOf, systemClock } from '../shared/clock.js';
 import { lowestMcpLevel, wantedLevel } from '../shared/mcp/log-levels.js';
 import { VERSION } from '../shared/version.js';
@@ -28,6 +29,7 @@ import { restartAuthorized } from './authorize.js';
 import { ConfigReloader } from './config-reloader.js';
 import type { ConfigSource } from './config-source.js';
 import { createFleet, type FleetBackend } from './create-fleet.js';
+import { HerdPackages } from './herd-packages.js';
 import { onProcessExit } from './on-process-exit.js';
 import { openProcesses, type Processes } from './processes.js';
 import { readServerLogs } from './read-server-logs.js';
@@ -66,6 +68,7 @@ export class HerdRuntime {
   readonly #audit: AuditFile;
   readonly #journals: JournalFile;
   readonly #authorizations: Authorizations;
+  readonly #packages: HerdPackages;
   readonly #herd: Herd;
   readonly #runtimeServers: RuntimeServers;
   readonly #agentViews: AgentViews;
@@ -106,6 +109,7 @@ export class HerdRuntime {
       warn: this.#warn,
     });
     this.#authorizations = this.#createAuthorizations();
+    this.#packages = this.#createPackages();
     this.#herd = this.#createHerd();
     this.#runtimeServers = this.#createRuntimeServers();
     this.#agentViews = this.#createAgentViews();
@@ -120,6 +124,7 @@ export class HerdRuntime {
     const { servers, warnings } = this.#options.loaded;
     this.#warnOfMisconfigured(this.#herd.apply(servers));
     this.#warnOfConfig(warnings);
+    this.#packages.begin();
   }
 
   /** The config file has changed. An error is kept for `status`, and the herd stays as it was. */
@@ -138,6 +143,7 @@ export class HerdRuntime {
     await this.shutdown();
     this.#agentViews.close();
     this.#eras.close();
+    await this.#packages.close();
     await this.#processes.close();
     this.#writeRecords();
     this.#forgetProcessExit();
@@ -154,6 +160,17 @@ export class HerdRuntime {
     });
     this.#secrets.useTokens((text) => authorizations.redact(text));
     return authorizations;
+  }
+
+  #createPackages(): HerdPackages {
+    return new HerdPackages({
+      cacheFolder: this.#options.paths.cacheFolder,
+      table: this.#processes.table,
+      clock: this.#clock,
+      environment: this.#options.environment,
+      settings: () => this.#settings,
+      specs: () => this.#herd.specs,
+    });
   }
 
   #createHerd(): Herd {
@@ -182,8 +199,10 @@ export class HerdRuntime {
       pins: {
         store: new PinFiles(join(paths.stateFolder, 'pins'), now),
         policy: () => this.#settings.security.pin,
+        packageOf: (spec) => this.#packages.packageOf(spec),
       },
       keepText: (text) => resultFiles.keep(text),
+      runnerOf: (spec) => this.#packages.runnerOf(spec),
       redactFor: (spec, value) => this.#secrets.redactValueOf(spec, value),
       log: (key, text) =>
         this.logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: this.#herd.logOwnerTag(key) }, text),
@@ -214,6 +233,9 @@ export class HerdRuntime {
       redact: (text: string) => this.#secrets.redactLineOf(spec, text),
       authorize: this.#authorizations.layer(spec),
       era: this.#eras.of(identityOf(spec)),
+      launch: (started: StdioSpec, events: LaunchEvents) => this.#packages.launch(started, events),
+      // after the transition that led to it
+      note: (text: string) => queueMicrotask(() => this.#herd.noteInJournal(key, incarnation, text)),
       log: (line: LinkLog) => {
         this.logs
           .server(spec.name)
@@ -278,6 +300,7 @@ export class HerdRuntime {
       }),
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
+      packages: this.#packages,
       logs: (view, params) => readServerLogs(view, paths.logFolder, params),
       register: (document, folder) => this.#runtimeServers.add(document, folder),
       unregister: (name) => this.#runtimeServers.remove(name),

@@ -11,6 +11,7 @@ import type {
   Selection,
   ShutdownReport,
 } from './orders.js';
+import type { OutdatedReport, UpdateReport } from './packages.js';
 import type { PinParams, PinReport } from './pins.js';
 import type {
   ForwardHandle,
@@ -29,6 +30,7 @@ export type * from './calls.js';
 export type * from './events.js';
 export type * from './lists.js';
 export type * from './orders.js';
+export type * from './packages.js';
 export type * from './pins.js';
 export * from './requests.js';
 export type * from './results.js';
@@ -73,6 +75,10 @@ export interface Fleet {
   inspect(server: string): Promise<Inspection>;
   /** Compares tools with their pinned definitions. */
   pins(params?: PinParams): Promise<PinReport>;
+  /** Asks npm for the newest versions of the packages of npx entries; default: of every server of the view. */
+  outdated(servers?: readonly string[]): Promise<OutdatedReport>;
+  /** Installs the newest versions, and restarts the servers that run and have no call in flight. */
+  update(selection: Selection, dryRun?: boolean): Promise<UpdateReport>;
   /** Begins the authorisation at a remote server that asks for one. */
   authorize(params: AuthorizeParams): Promise<AuthorizeReport>;
   /** Deletes the stored authorisation of a server. */

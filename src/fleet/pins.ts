@@ -14,6 +14,8 @@ export interface PinnedVersion {
   hash: string;
   /** When it was pinned, or first seen so; ISO 8601. */
   at: string;
+  /** The package that offered it so first, where it is known: `name@1.2.3`. */
+  package?: string;
   /** Where there is a difference: all of it, or the beginning of one that is very long. Without secrets. */
   definition?: Record<string, unknown>;
   excerpt?: string;

@@ -84,6 +84,10 @@ export interface ServerStatus {
   server_info: Record<string, unknown> | null;
   /** Of the process groups; null where the system does not tell. */
   rss_bytes: number | null;
+  /** Of an entry with npx: `direct`, or `plain: ` and why npx itself is started. Absent for any other. */
+  runner?: string;
+  /** Of one that runs direct, where the version is known. */
+  package?: { name: string; requested: string; version: string };
 }
 
 export interface DaemonStatus {
@@ -131,7 +135,9 @@ export type JournalKind =
   | 'quarantined'
   | 'needs_auth'
   | 'idle'
-  | 'stopped';
+  | 'stopped'
+  /** No transition: what toolherd did meanwhile, such as an installation. */
+  | 'noted';
 
 /** One entry of a server's journal. */
 export interface JournalEntry {

@@ -8,6 +8,7 @@ import type {
   LogoutReport,
   LogParams,
   McpResult,
+  OutdatedReport,
   PinParams,
   PinReport,
   PromptEntry,
@@ -18,6 +19,7 @@ import type {
   ServerStatus,
   ToolEntry,
   Topic,
+  UpdateReport,
 } from '../fleet/fleet.js';
 import type { TextResult } from '../fleet/tool-text.js';
 
@@ -145,6 +147,10 @@ export interface FleetHandle extends AsyncDisposable {
   /** Adds a server, by an entry or a source document, until it is unregistered or the herd ends. */
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
   unregister(name: string): Promise<ServerStatus[]>;
+  /** Asks npm for the newest versions of the packages of npx entries. */
+  outdated(servers?: readonly string[]): Promise<OutdatedReport>;
+  /** Installs the newest versions, and restarts the servers that run and have no call in flight. */
+  update(which: Which, options?: { dryRun?: boolean | undefined }): Promise<UpdateReport>;
   /** Begins the authorisation at a remote server that asks for one. */
   authorize(params: AuthorizeParams): Promise<AuthorizeReport>;
   logout(server: string): Promise<LogoutReport>;

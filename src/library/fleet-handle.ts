@@ -74,6 +74,8 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
     reload: ({ dryRun } = {}) => ask(() => fleet.reload(dryRun)),
     register: (document, folder) => ask(() => fleet.register(document, folder)),
     unregister: (name) => ask(() => fleet.unregister(name)),
+    outdated: (servers) => ask(() => fleet.outdated(servers)),
+    update: (which, { dryRun } = {}) => ask(() => fleet.update(selectionOf(which), dryRun)),
     authorize: (params) => ask(() => fleet.authorize(params)),
     logout: (server) => ask(() => fleet.logout(server)),
     on(topic, listener) {

@@ -54,6 +54,8 @@ const COMMAND_LINES: readonly (readonly string[])[] = [
   ['why', 'absent'],
   ['inspect', 'offers'],
   ['pins', 'offers'],
+  ['outdated'],
+  ['update', '--all', '--dry-run'],
   ['logs', '-n', '1'],
   ['register', 'extra.json'],
   ['unregister', 'extra'],

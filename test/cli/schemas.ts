@@ -109,6 +109,11 @@ const problem = object({ type: string, message: string, file: string, line: inte
 const wouldRun = list(object({ name: string, transport: string, env: list(string) }));
 const servers = object({ servers: list(status) });
 
+const packageStatus = {
+  ...{ server: string, package: string, requested: string, update: { enum: ['auto', 'manual'] } },
+  ...{ version: nullable(string), installed: nullable(string), latest: nullable(string) },
+  ...{ behind: boolean, problem: nullable(string) },
+};
 const pinned = object({ hash: string, at: time }, { definition: open, excerpt: string });
 
 const SHAPES: Record<string, Schema> = {
@@ -227,6 +232,16 @@ const SHAPES: Record<string, Schema> = {
       }),
     ),
     accepted: list(object({ server: string, tool: string, hash: string })),
+  }),
+  outdated: object({ packages: list(object(packageStatus)) }),
+  update: object({
+    packages: list(
+      object({
+        ...packageStatus,
+        result: { enum: ['current', 'updated', 'would_update', 'failed'] },
+        restarted: boolean,
+      }),
+    ),
   }),
   doctor: object({
     ok: boolean,

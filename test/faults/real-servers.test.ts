@@ -39,7 +39,8 @@ describe('the reference servers', () => {
     expect(servers.map(({ name, state, restarts }) => ({ name, state, restarts }))).toEqual(
       names.map((name) => ({ name, state: 'connected', restarts: 0 })),
     );
-    for (const { tools, protocol_version } of servers) {
+    for (const { tools, protocol_version, runner } of servers) {
+      expect(runner).toBe('direct');
       expect(tools).toBeGreaterThan(3);
       expect(protocol_version).toBe('2025-11-25');
     }

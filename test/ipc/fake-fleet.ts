@@ -12,14 +12,17 @@ import type {
   LogParams,
   ManyContext,
   McpResult,
+  OutdatedReport,
   PinParams,
   PinReport,
   PromptParams,
   RequestParams,
   ResourceParams,
   SearchParams,
+  Selection,
   ServerStatus,
   ToolResult,
+  UpdateReport,
 } from '../../src/fleet/fleet.js';
 import { RpcError } from '../../src/ipc/jsonrpc/rpc-error.js';
 import type { MCPError } from '../../src/shared/call-errors.js';
@@ -194,6 +197,16 @@ export class FakeFleet implements LocalFleet {
   async authorize({ server, wait }: AuthorizeParams) {
     this.heard.push(['authorize', server, wait]);
     return { server, state: 'authorized' as const, authorization_url: null };
+  }
+
+  async outdated(servers?: readonly string[]): Promise<OutdatedReport> {
+    this.heard.push(['outdated', servers]);
+    return { packages: [] };
+  }
+
+  async update(selection: Selection, dryRun?: boolean): Promise<UpdateReport> {
+    this.heard.push(['update', selection, dryRun]);
+    return { packages: [] };
   }
 
   async logout(server: string) {

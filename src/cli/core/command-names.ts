@@ -1,6 +1,6 @@
 /**
  * Every command, in the groups and the order of `toolherd --help`, with the line that stands there. A command itself is
- * declared in a file of commands/, which is loaded when the command is called: so the overview costs one file, not 44.
+ * declared in a file of commands/, which is loaded when the command is called: so the overview costs one file, not 46.
  */
 export const GROUPS = {
   'Start here': {
@@ -20,6 +20,8 @@ export const GROUPS = {
     inspect: 'show everything about a server',
     logs: 'show what servers wrote and logged',
     events: 'show what happens, as it happens',
+    outdated: 'list packages that have a newer version',
+    update: 'install newer packages, and restart their servers',
     register: 'add a server to the daemon alone, not to a file',
     unregister: 'remove a registered server',
   },

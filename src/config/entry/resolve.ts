@@ -143,6 +143,9 @@ function stdioTimes(entry: ParsedEntry) {
       termMs: toMs(stop.term, FIELDS.stop.default.term),
     },
     maxRss: valueOr(fields.max_rss, FIELDS.max_rss.default.value),
+    // absent where the file does not say it: what is in a spec is a part of its identity
+    ...(fields.runner == null ? {} : { runner: fields.runner as 'direct' | 'plain' }),
+    ...(fields.update === 'manual' ? { update: 'manual' as const } : {}),
   };
 }
 

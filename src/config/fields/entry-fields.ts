@@ -236,6 +236,22 @@ export const FIELDS = {
     about: 'Full name of the server in the registry. toolherd add writes it.',
     default: 'none',
   },
+  runner: {
+    group: 'processes',
+    for: STDIO,
+    shape: choice('direct', 'plain'),
+    about:
+      'Only for npx. direct: toolherd installs the package once and starts its command without npx. plain: npx is started as written.',
+    default: { value: 'direct', shown: 'as daemon.runner' },
+  },
+  update: {
+    group: 'processes',
+    for: STDIO,
+    shape: choice('auto', 'manual'),
+    about:
+      'Only for npx with a package whose version is not exact. auto: toolherd installs a newer version in the background, and the next start uses it. manual: only toolherd update installs it.',
+    default: 'auto',
+  },
   lifecycle: {
     group: 'processes',
     for: STDIO,

@@ -54,6 +54,18 @@ export const SETTINGS = {
         'What agents see: {separator: "_"} writes the name of a tool as server_tool. The separator is one of __ _ - and . (a dot is refused by the providers of most models).',
       default: { separator: DEFAULT_SEPARATOR },
     },
+    runner: {
+      shape: choice('direct', 'plain'),
+      about:
+        'direct: toolherd installs the packages of npx entries once and starts them without npx. plain: npx is started as written. See docs/PACKAGES.md.',
+      default: 'direct',
+    },
+    update_check: {
+      shape: secondsOrOff('a number of seconds, 0 for never'),
+      about:
+        'Seconds after which toolherd asks npm again, in the background, whether a package that it installed has a newer version.',
+      default: 86_400,
+    },
     max_starting: {
       shape: whole(1, 1000),
       about: 'Servers that may start at the same time.',
@@ -96,6 +108,12 @@ export const SETTINGS = {
       shape: choice('ask-agent', 'deny'),
       about: "ask-agent: a server's elicitation requests go to the agent. deny: they are rejected.",
       default: 'ask-agent',
+    },
+    install_scripts: {
+      shape: choice('allow', 'deny'),
+      about:
+        'Whether packages that toolherd installs for npx entries may run install scripts. deny: npm gets --ignore-scripts.',
+      default: 'allow',
     },
   },
 } as const satisfies Record<string, Record<string, Setting>>;
@@ -156,6 +174,8 @@ function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http
       logMaxBytes: valueOr(daemon.log_max_bytes, d.log_max_bytes.default.value),
       listWaitMs: toMs(daemon.list_wait, d.list_wait.default),
       surface: { separator: valueOr(asMap(daemon.surface).separator, d.surface.default.separator) },
+      runner: valueOr(daemon.runner, d.runner.default),
+      updateCheckMs: toMs(daemon.update_check, d.update_check.default),
       maxStarting: valueOr(daemon.max_starting, d.max_starting.default.value),
       maxRss: valueOr(daemon.max_rss, d.max_rss.default.value),
     },
@@ -166,6 +186,7 @@ function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http
       pin: valueOr(security.pin, s.pin.default),
       sampling: valueOr(security.sampling, s.sampling.default),
       elicitation: valueOr(security.elicitation, s.elicitation.default),
+      installScripts: valueOr(security.install_scripts, s.install_scripts.default),
     },
   };
 }

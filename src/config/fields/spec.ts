@@ -74,6 +74,10 @@ export interface StdioSpec extends CommonSpec {
   stop: { closeMs: number; termMs: number };
   /** Bytes of the process group; 0 = off. */
   maxRss: number;
+  /** How `npx` is run. Absent: as `daemon.runner` says. */
+  runner?: 'direct' | 'plain';
+  /** Absent: a newer version is installed in the background. */
+  update?: 'manual';
 }
 
 interface RemoteCommon extends CommonSpec {
@@ -116,6 +120,10 @@ export interface Settings {
     listWaitMs: number;
     /** Of public names. */
     surface: { separator: Separator };
+    /** Of entries with `npx` that do not say it. */
+    runner: 'direct' | 'plain';
+    /** 0 = never. */
+    updateCheckMs: number;
     /** 0 = twice the number of cores; the daemon fills that in. */
     maxStarting: number;
     /** Bytes; 0 = off. */
@@ -128,5 +136,6 @@ export interface Settings {
     pin: 'off' | 'warn' | 'enforce';
     sampling: 'ask-agent' | 'deny';
     elicitation: 'ask-agent' | 'deny';
+    installScripts: 'allow' | 'deny';
   };
 }

@@ -116,6 +116,14 @@ export const VERBS: { readonly [Name in VerbName]: VerbOf<Name> } = {
     method: 'fleet/pins',
     toParams: (params = {}) => params,
   },
+  outdated: {
+    method: 'fleet/outdated',
+    toParams: (servers) => ({ servers }),
+  },
+  update: {
+    method: 'fleet/update',
+    toParams: (selection, dryRun) => ({ ...selection, dry_run: dryRun }),
+  },
   authorize: {
     method: 'fleet/authorize',
     toParams: (params) => params,

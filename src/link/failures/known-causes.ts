@@ -104,6 +104,14 @@ const RULES: readonly Rule[] = [
   },
   {
     from: 'runner',
+    pattern: /^npm (?:error|ERR!) code EINTEGRITY$/m,
+    explain: () => ({
+      why: 'what npm downloaded is not what its registry announced (EINTEGRITY)',
+      fix: 'run "npm cache verify", then start it again; if that does not help, check the registry or the proxy between',
+    }),
+  },
+  {
+    from: 'runner',
     pattern: /^npm (?:error|ERR!) code (\w+)$/m,
     explain: ([, code], { name }) => ({
       why: `npm failed with ${code}`,
@@ -198,7 +206,7 @@ const RULES: readonly Rule[] = [
       why: /^[./]/.test(module)
         ? 'a file that it needs is not there'
         : 'a package that it needs is not installed',
-      fix: `correct the path in 'args' of ${entryOf(about)}, or install what it needs ("npm install" in its folder; for npx remove the folder "_npx" in what "npm config get cache" prints)`,
+      fix: `correct the path in 'args' of ${entryOf(about)}, or install what it needs ("npm install" in its folder; for npx remove the folder that "toolherd doctor" shows under packages)`,
     }),
   },
   {

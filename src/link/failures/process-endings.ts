@@ -2,7 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StdioSpec } from '../../config/fields/spec.js';
 import type { Failed } from '../../machines/restart/ending.js';
-import { codeOf } from '../../shared/errors.js';
+import { PackageError } from '../../packages/errors.js';
+import { codeOf, messageOf } from '../../shared/errors.js';
 import { seconds } from '../../shared/text/seconds.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { Exit } from '../stdio/child.js';
@@ -92,6 +93,23 @@ export interface EndingContext {
   lines: FailureLines;
   /** The cause that the lines show, where it is a common one. */
   cause: KnownCause | undefined;
+}
+
+/** npm could not install the package of an npx entry, or the package has nothing to start. */
+export function notInstalled(error: unknown, about: EndingContext): Failed {
+  const { spec, redact } = about;
+  const failed = { kind: 'error', cause: 'spawn' } as const;
+  const message = redact(`${spec.name}: ${messageOf(error)}`);
+  if (!(error instanceof PackageError)) return { ...failed, message, fix: logs(spec.name) };
+  if (error.isOfNpm) return { ...failed, message, ...reasonOf(about, logs(spec.name)) };
+  const { why, fix, isPermanent } = error;
+  return {
+    ...failed,
+    permanent: isPermanent,
+    message,
+    ...(why !== undefined && { why: redact(why) }),
+    ...(fix !== undefined && { fix: redact(fix) }),
+  };
 }
 
 /** The process ended without an order. */

@@ -1,5 +1,6 @@
 import type { StdioSpec } from '../../config/fields/spec.js';
 import type { Ending, Failed } from '../../machines/restart/ending.js';
+import type { Launch, LaunchEvents, Launching } from '../../packages/entry.js';
 import type { StopStep } from '../../processes/stop-sequence.js';
 import { bufferPool } from '../../shared/framing/buffer-pool.js';
 import { detachBuffer } from '../../shared/framing/detach-buffer.js';
@@ -15,6 +16,7 @@ import {
   lostPipe,
   noHandshake,
   notGone,
+  notInstalled,
   notStarted,
 } from '../failures/process-endings.js';
 import { redactingArguments } from '../failures/shown-command.js';
@@ -25,7 +27,12 @@ import type { Exit } from './child.js';
 import { type LastOutput, ServerOutput } from './server-output.js';
 import { type ProcessDeps, type ProcessEnd, ServerProcess } from './server-process.js';
 
-export interface StdioDeps extends ProcessDeps, ProtocolDeps {}
+export interface StdioDeps extends ProcessDeps, ProtocolDeps {
+  /** What is started in place of the command; undefined: the command itself. Throws a PackageError. */
+  launch?(spec: StdioSpec, on: LaunchEvents): Launching | undefined;
+  /** Writes into the server's journal. */
+  note?(text: string): void;
+}
 
 /** A server that closed a pipe has this long to exit before it counts as lost. */
 const PIPE_GRACE_MS = 500;
@@ -47,9 +54,13 @@ class StdioLink extends BaseLink {
   readonly #redact: (text: string) => string;
   readonly #output: ServerOutput;
   /** When the process got its first request. */
-  #firstRequestAt: number;
-  /** One of at most two: a server that exits on `server/discover` is started again. */
-  #process: ServerProcess;
+  #firstRequestAt = 0;
+  /** What is started in place of the command. */
+  #launch: Launch | undefined;
+  /** Ends the wait for the launch. */
+  #cancelLaunch: (() => void) | undefined;
+  /** One of at most two: a server that exits on `server/discover` is started again. Undefined until it can be started. */
+  #process: ServerProcess | undefined;
   /** The first process is dead, and a second one follows when its group is gone. */
   #isRestarting = false;
   /** How the first of two processes ended, and what it wrote last. */
@@ -62,9 +73,62 @@ class StdioLink extends BaseLink {
     this.#deps = deps;
     this.#redact = redactingArguments(spec, deps.redact);
     this.#output = new ServerOutput(deps.clock, this.#redact, (source, text) => deps.log({ source, text }));
+    const launching = this.#prepare();
+    if (launching === undefined || 'launch' in launching) {
+      this.#begin(launching?.launch);
+      return;
+    }
+    this.#cancelLaunch = launching.cancel;
+    launching.coming.then(
+      (launch) => this.#launched(launch),
+      (error: unknown) => this.#notLaunched(error),
+    );
+  }
+
+  get pids(): readonly number[] {
+    const pid = this.#process?.pid;
+    return pid === undefined ? [] : [pid];
+  }
+
+  close(from: StopStep = 'close'): void {
+    this.decide({ kind: 'disconnected', reason: 'stopped', killed: false });
+    this.session.seal();
+    if (this.#process !== undefined) this.#process.stop(from);
+    else if (this.#cancelLaunch !== undefined && this.ending !== undefined) {
+      this.#cancelLaunch();
+      this.#cancelLaunch = undefined;
+      this.#notStarted(this.ending);
+    }
+  }
+
+  protected get isWritable(): boolean {
+    return this.#process?.stdin?.ready ?? false;
+  }
+
+  write(line: string): boolean {
+    return this.#process?.stdin?.write(line) ?? false;
+  }
+
+  #prepare(): Launching | undefined {
+    try {
+      return this.#deps.launch?.(this.#spec, {
+        stderr: (chunk) => this.#output.stderr(chunk),
+        note: (text) => {
+          this.#log('link', text);
+          this.#deps.note?.(this.#redact(text));
+        },
+      });
+    } catch (error) {
+      return { coming: Promise.reject(error), cancel: () => undefined };
+    }
+  }
+
+  /** From now on `start_timeout` runs: the time in which npm installs a package does not count. */
+  #begin(launch: Launch | undefined): void {
+    this.#launch = launch;
     this.#process = this.#startProcess();
     this.#limitStart();
-    this.#firstRequestAt = deps.clock.now();
+    this.#firstRequestAt = this.#deps.clock.now();
     this.driver.open().then(
       (opened) => this.open(opened),
       (error: unknown) =>
@@ -72,23 +136,19 @@ class StdioLink extends BaseLink {
     );
   }
 
-  get pids(): readonly number[] {
-    const { pid } = this.#process;
-    return pid === undefined ? [] : [pid];
+  #launched(launch: Launch): void {
+    if (this.ending !== undefined) return;
+    this.#output.endLines();
+    // what npm wrote does not explain how the server ends
+    this.#output.clearTails();
+    this.#begin(launch);
   }
 
-  close(from: StopStep = 'close'): void {
-    this.decide({ kind: 'disconnected', reason: 'stopped', killed: false });
-    this.session.seal();
-    this.#process.stop(from);
-  }
-
-  protected get isWritable(): boolean {
-    return this.#process.stdin?.ready ?? false;
-  }
-
-  write(line: string): boolean {
-    return this.#process.stdin?.write(line) ?? false;
+  #notLaunched(error: unknown): void {
+    if (this.ending !== undefined) return;
+    this.#output.endLines();
+    this.#cancelLaunch = undefined;
+    this.#notStarted(notInstalled(error, this.#circumstances()));
   }
 
   protected logNoise(line: Buffer | undefined): void {
@@ -117,18 +177,24 @@ class StdioLink extends BaseLink {
       },
     };
     const framer = new Framer(maxMessageBytes, lines, bufferPool);
-    const process: ServerProcess = new ServerProcess(this.#spec, this.#deps, {
-      failed: (error, path) => this.#notStarted(notStarted(this.#spec, path, error, this.#redact)),
-      stdout: (chunk) => {
-        if (framer.push(chunk)) detachBuffer(chunk);
+    const process: ServerProcess = new ServerProcess(
+      this.#spec,
+      this.#deps,
+      {
+        failed: (error, path) =>
+          this.#notStarted(notStarted({ ...this.#spec, ...this.#launch }, path, error, this.#redact)),
+        stdout: (chunk) => {
+          if (framer.push(chunk)) detachBuffer(chunk);
+        },
+        stderr: (chunk) => this.#output.stderr(chunk),
+        drained: () => this.session.resume(),
+        // the pipes of a process that is being replaced do not matter
+        pipeClosed: (pipe) => process === this.#process && !this.#isRestarting && this.#pipeClosed(pipe),
+        died: (exit) => this.#died(exit),
+        gone: (end) => this.#gone(end),
       },
-      stderr: (chunk) => this.#output.stderr(chunk),
-      drained: () => this.session.resume(),
-      // the pipes of a process that is being replaced do not matter
-      pipeClosed: (pipe) => process === this.#process && !this.#isRestarting && this.#pipeClosed(pipe),
-      died: (exit) => this.#died(exit),
-      gone: (end) => this.#gone(end),
-    });
+      this.#launch,
+    );
     return process;
   }
 
@@ -141,7 +207,7 @@ class StdioLink extends BaseLink {
   #fail(failed: Failed): void {
     if (!this.decide(failed)) return;
     this.#closeSession(failed);
-    this.#process.stop('term');
+    this.#process?.stop('term');
   }
 
   #pipeClosed(pipe: 'stdin' | 'stdout'): void {
@@ -149,17 +215,17 @@ class StdioLink extends BaseLink {
     const { clock } = this.#deps;
     const process = this.#process;
     const lost = () => {
-      if (process === this.#process && process.pid !== undefined)
+      if (process !== undefined && process === this.#process && process.pid !== undefined)
         this.#fail(lostPipe(pipe, this.#circumstances()));
     };
     // a daemon that was busy for all that time gets the exit event in its next turn
     this.#pipeTimer ??= clock.setTimeout(() => setImmediate(lost), PIPE_GRACE_MS);
   }
 
-  #notStarted(failed: Failed): void {
-    this.decide(failed);
+  #notStarted(reason: Ending): void {
+    this.decide(reason);
     this.driver.close();
-    const ending = this.ending ?? failed;
+    const ending = this.ending ?? reason;
     this.#closeSession(ending);
     this.end(ending);
   }

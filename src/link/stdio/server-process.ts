@@ -1,4 +1,6 @@
+import { delimiter } from 'node:path';
 import type { StdioSpec } from '../../config/fields/spec.js';
+import type { Launch } from '../../packages/entry.js';
 import { groupAlive, groupRuns, signalGroup } from '../../processes/group.js';
 import { StopSequence, type StopSequenceEnd, type StopStep } from '../../processes/stop-sequence.js';
 import type { ProcessTable } from '../../processes/table.js';
@@ -57,17 +59,18 @@ export class ServerProcess {
   #stopSequenceEnd: StopSequenceEnd | undefined;
   #isOutputRead = false;
 
-  constructor(spec: StdioSpec, deps: ProcessDeps, on: ProcessEvents) {
+  /** `launch`: what is started in place of the command. */
+  constructor(spec: StdioSpec, deps: ProcessDeps, on: ProcessEvents, launch?: Launch) {
     this.#deps = deps;
     this.#on = on;
     this.#cookie = deps.table.newCookie();
-    this.#env = childEnvironment(deps.env, spec, this.#cookie);
+    this.#env = launchEnvironment(childEnvironment(deps.env, spec, this.#cookie), launch);
     const runAt = dockerRunAt(spec.command, spec.args);
     this.#docker = runAt === -1 ? undefined : dockerWords(spec.command, spec.args, runAt);
     const args = runAt === -1 ? spec.args : labelledArgs(spec.args, runAt, this.#cookie);
 
     const encoding = serverEncoding(spec.encoding);
-    this.#child = this.#spawn(spec, args, encoding);
+    this.#child = this.#spawn(launch ?? { command: spec.command, args }, spec.cwd, encoding);
     if (this.#child === undefined) return;
     const { pid, stdin } = this.#child;
     deps.table.add({ pid, name: spec.name, cookie: this.#cookie, docker: this.#docker });
@@ -88,10 +91,14 @@ export class ServerProcess {
     this.#stopSequence?.begin(from);
   }
 
-  #spawn(spec: StdioSpec, args: readonly string[], encoding: Encoding): Child | undefined {
+  #spawn(
+    { command, args }: Pick<Launch, 'command' | 'args'>,
+    cwd: string,
+    encoding: Encoding,
+  ): Child | undefined {
     const on = this.#on;
     return spawnChild(
-      { command: spec.command, args, cwd: spec.cwd, env: this.#env },
+      { command, args, cwd, env: this.#env },
       {
         failed: (error) => on.failed(error, this.#env.PATH),
         stdout: decoded(encoding, on.stdout),
@@ -140,6 +147,12 @@ export class ServerProcess {
     this.#deps.table.remove(pid);
     return { ...end, escaped, containers: removed?.length };
   }
+}
+
+/** The variables of a launch, unless the entry sets them, and its folders in front of PATH. */
+function launchEnvironment(env: Record<string, string>, launch: Launch | undefined): Record<string, string> {
+  if (launch === undefined || launch.path.length === 0) return env;
+  return { ...launch.env, ...env, PATH: [...launch.path, env.PATH].join(delimiter) };
 }
 
 function decoded(encoding: Encoding, take: (chunk: Buffer) => void): (chunk: Buffer) => void {

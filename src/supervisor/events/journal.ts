@@ -109,6 +109,15 @@ export class Journal {
     return { state: isNew ? 'created' : serverState(newest.name), detail: keeperState(after.name) } as const;
   }
 
+  /** Writes what toolherd did for an incarnation between two transitions. */
+  note(key: string, incarnation: number, text: string): void {
+    const last = this.#entries.get(key)?.findLast((entry) => entry.chart === 'server');
+    const state = last?.to ?? '';
+    const at = new Date(this.#now()).toISOString();
+    const place = { at, incarnation, chart: 'server' as const, from: state, to: state };
+    this.#write(key, { ...place, event: 'note', cause: this.#redact(text), kind: 'noted' });
+  }
+
   of(key: string): readonly JournalEntry[] {
     return this.#entries.get(key) ?? [];
   }

@@ -49,6 +49,8 @@ export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 
   memoryOf?: MemoryOf;
   /** Reports a problem of the whole herd. */
   warn?(text: string): void;
+  /** How a server with npx is run; undefined for any other. */
+  runnerOf?(spec: ServerSpec): Pick<ServerStatus, 'runner' | 'package'> | undefined;
 }
 
 const NAMED_LISTS = ['tools', 'prompts'] as const;
@@ -234,6 +236,11 @@ export class HerdCore {
     return this.#logOwnerTags.get(key);
   }
 
+  /** Writes into the journal of a server. */
+  noteInJournal(key: string, incarnation: number, text: string): void {
+    this.#journal.note(key, incarnation, text);
+  }
+
   journalOf({ key }: ConfiguredServer) {
     return [...this.#journal.of(key)];
   }
@@ -246,7 +253,8 @@ export class HerdCore {
       const changedAt = Date.parse(this.#journal.since(server.key) ?? this.#startedAt);
       const since = new Date(Math.max(server.addedAt, changedAt)).toISOString();
       const redact = (text: string) => this.redactFor(server.spec, text);
-      return toStatus(server, { agent, isOther, since, redact, memory, clock: this.clock });
+      const runner = server.spec.enabled ? this.#options.runnerOf?.(server.spec) : undefined;
+      return toStatus(server, { agent, isOther, since, redact, memory, runner, clock: this.clock });
     });
   }
 

@@ -43,6 +43,11 @@ export class Herd {
     return view;
   }
 
+  /** The specs of all servers, of every view. */
+  get specs(): ServerSpec[] {
+    return this.#core.pool.servers.map(({ spec }) => spec);
+  }
+
   /** What all servers together may use, in bytes; 0 = no limit. */
   limitMemory(maxRss: number): void {
     this.#core.budget.limit(maxRss);
@@ -70,6 +75,11 @@ export class Herd {
   /** The lowest level of log messages that a subscriber wants of this server. */
   wantedLogLevel(key: string): McpLevel | undefined {
     return this.#core.wantedLogLevel(key);
+  }
+
+  /** Writes into the journal of a server what toolherd did for this incarnation. */
+  noteInJournal(key: string, incarnation: number, text: string): void {
+    this.#core.noteInJournal(key, incarnation, text);
   }
 
   /** Emits a line that a server printed. It is in the log already. */

@@ -14,6 +14,8 @@ export interface StatusSources {
   /** Of each process group, by its leader; null where the system does not tell. */
   memory: ReadonlyMap<number, number> | null;
   clock: Clock;
+  /** How npx is run; undefined where the server has nothing to do with it. */
+  runner: Pick<ServerStatus, 'runner' | 'package'> | undefined;
 }
 
 /** The status of a server: computed when asked, never stored. */
@@ -21,7 +23,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
   const { spec, latencies } = server;
   const lists = server.catalog.knownLists();
   const snapshot = server.snapshot();
-  const { memory, redact, since, agent, isOther, clock } = sources;
+  const { memory, redact, since, agent, isOther, clock, runner } = sources;
   return {
     name: spec.name,
     agent,
@@ -58,6 +60,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     protocol_version: snapshot.opened?.protocolVersion ?? null,
     server_info: snapshot.opened?.serverInfo ?? null,
     rss_bytes: memoryOf(snapshot.pids, memory),
+    ...runner,
   };
 }
 

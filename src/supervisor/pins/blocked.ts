@@ -21,7 +21,14 @@ export function notAsPinned(server: string, pin: Pin): Block {
   const fix = `read the difference, and accept it if it is wanted: toolherd pins ${shellWord(server)} --accept`;
   const { pinned } = pin;
   if (pinned === undefined) return { why: 'it was not there when the tools of this server were pinned', fix };
-  return { why: `its ${whatChanged(pin)} changed after it was pinned (${pinned.at})`, fix };
+  return { why: `its ${whatChanged(pin)} changed after it was pinned (${pinned.at})${byPackage(pin)}`, fix };
+}
+
+/** Which version of the package brought the change. */
+function byPackage({ pinned, offered }: Pin): string {
+  if (offered?.package === undefined) return '';
+  const before = pinned?.package === undefined ? '' : `, and ${pinned.package} was pinned`;
+  return `: ${offered.package} brought the change${before}`;
 }
 
 /** In words: `description and inputSchema`. */

@@ -30,11 +30,13 @@ export interface CompareOptions {
   isFresh: boolean;
   /** ISO 8601. */
   at: string;
+  /** That offers the tools, where it is known: `name@1.2.3`. */
+  package?: string | undefined;
   redact(tool: JsonObject): JsonObject;
 }
 
 /** Compares what a server offers with what was pinned. A tool that is gone keeps its pin, in case it comes back. */
-export function compare({ record, tools, isStrict, isFresh, at, redact }: CompareOptions): Comparison {
+export function compare({ record, tools, isStrict, isFresh, ...sighting }: CompareOptions): Comparison {
   const kept = new Map<string, Pin>(record);
   const offered = new Set<string>();
   const waiting = new Map<string, Pin>();
@@ -56,7 +58,7 @@ export function compare({ record, tools, isStrict, isFresh, at, redact }: Compar
     offered.add(name);
     const hash = hashOf(tool);
     const { pinned, offered: seen } = kept.get(name) ?? {};
-    const version = () => versionOf(tool, { hash, at, redact });
+    const version = () => versionOf(tool, { hash, ...sighting });
     if (pinned?.hash === hash) {
       if (seen !== undefined && isFresh) put(name, { pinned });
     } else if (pinned === undefined && (record === undefined || !isStrict)) {

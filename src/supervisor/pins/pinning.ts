@@ -23,6 +23,8 @@ export interface PinKeeping {
   policy(): PinPolicy;
   /** Takes out what must not be kept of what a server said. */
   redact<T>(spec: ServerSpec, value: T): T;
+  /** The package that a server runs, where it is known: `name@1.2.3`. */
+  packageOf?(spec: ServerSpec): string | undefined;
 }
 
 /**
@@ -126,11 +128,12 @@ export class Pinning {
     const { record, problem: unreadable } = this.#keeping.store.load(this.identity);
     const isLost = unreadable !== undefined && isStrict;
     const redact = (tool: JsonObject) => this.#keeping.redact(this.#spec, tool);
-    const common = { tools, isStrict, isFresh: source === 'read', at: this.#at, redact };
-    const found = compare({ ...common, record: isLost ? this.#unpinned : record });
-    if (!found.isDirty || isLost || source === 'cached') return { ...found, unreadable };
-    const unwritable = this.#keeping.store.save(this.identity, this.#spec.name, found.record);
-    if (unwritable === undefined || !isStrict) return { ...found, unreadable, unwritable };
+    const sighting = { package: this.#keeping.packageOf?.(this.#spec), at: this.#at, redact };
+    const common = { tools, isStrict, isFresh: source === 'read', ...sighting };
+    const compared = compare({ ...common, record: isLost ? this.#unpinned : record });
+    if (!compared.isDirty || isLost || source === 'cached') return { ...compared, unreadable };
+    const unwritable = this.#keeping.store.save(this.identity, this.#spec.name, compared.record);
+    if (unwritable === undefined || !isStrict) return { ...compared, unreadable, unwritable };
     return { ...compare({ ...common, record: record ?? this.#unpinned }), unwritable };
   }
 
@@ -169,7 +172,8 @@ export class Pinning {
     if (problem !== undefined && problem !== this.#loggedProblem)
       this.#log(problemText(name, problem, isStrict, unwritable === undefined));
     this.#loggedProblem = problem;
-    if (changed.length > 0) this.#log(changedText(name, changed, isStrict));
+    if (changed.length > 0)
+      this.#log(changedText(name, changed, isStrict, this.#keeping.packageOf?.(this.#spec)));
     if (added.length > 0 && problem === undefined) this.#log(addedText(name, added, isStrict));
   }
 }
@@ -190,9 +194,15 @@ function named(tools: readonly string[]): string {
   return `${names.join(', ')}${more}`;
 }
 
-function changedText(server: string, tools: readonly string[], isStrict: boolean): string {
+function changedText(
+  server: string,
+  tools: readonly string[],
+  isStrict: boolean,
+  source: string | undefined,
+): string {
   const follows = isStrict ? 'they are blocked; ' : '';
-  return `these tools are not what was pinned: ${named(tools)}; ${follows}see "toolherd pins ${shellWord(server)}"`;
+  const by = source === undefined ? '' : ` (${source} offers them so)`;
+  return `these tools are not what was pinned: ${named(tools)}${by}; ${follows}see "toolherd pins ${shellWord(server)}"`;
 }
 
 function addedText(server: string, tools: readonly string[], isStrict: boolean): string {

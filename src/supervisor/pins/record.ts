@@ -9,6 +9,8 @@ export interface Version {
   /** As canonical JSON, without secrets; the beginning of it where it is long. */
   text: string;
   isWhole: boolean;
+  /** The package that offered it so first, where it is known: `name@1.2.3`. */
+  package?: string;
 }
 
 /** One tool: what the user relies on, and what the server offers instead. One of both is there. */
@@ -28,13 +30,19 @@ const LONGEST_TEXT = 256 * 1024;
 const MOST_TEXT = 4 * 2 ** 20;
 const FORMAT = 1;
 
-export function versionOf(
-  tool: JsonObject,
-  { hash, at, redact }: { hash: string; at: string; redact: (tool: JsonObject) => JsonObject },
-): Version {
+/** What is known of a definition besides itself. */
+export interface Sighting {
+  hash: string;
+  at: string;
+  package?: string | undefined;
+  redact(tool: JsonObject): JsonObject;
+}
+
+export function versionOf(tool: JsonObject, { hash, at, redact, package: source }: Sighting): Version {
   const text = canonical(redact(pinnable(tool)));
   const isWhole = text.length <= LONGEST_TEXT;
-  return { hash, at, text: isWhole ? text : text.slice(0, LONGEST_TEXT), isWhole };
+  const shown = isWhole ? text : text.slice(0, LONGEST_TEXT);
+  return { hash, at, text: shown, isWhole, ...(source !== undefined && { package: source }) };
 }
 
 /** Undefined where only a part of it was kept. */
@@ -84,5 +92,6 @@ function readVersion(version: unknown): Version {
   if (!isSound || typeof at !== 'string' || Number.isNaN(Date.parse(at)) || typeof text !== 'string')
     throw new Error('no version');
   if (isWhole && !isObject(JSON.parse(text))) throw new Error('no definition');
-  return { hash, at, text, isWhole };
+  const { package: source } = version;
+  return { hash, at, text, isWhole, ...(typeof source === 'string' && { package: source }) };
 }

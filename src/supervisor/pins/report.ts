@@ -12,11 +12,11 @@ export function reportPins(servers: readonly Source[]): Omit<PinReport, 'policy'
   let left = MOST_TEXT;
   const withText = (version: Version | undefined): PinnedVersion | null => {
     if (version === undefined) return null;
-    const { hash, at, text } = version;
+    const { text } = version;
     left -= text.length;
-    if (left < 0) return { hash, at };
+    if (left < 0) return seenOf(version);
     const definition = definitionIn(version);
-    return definition === undefined ? { hash, at, excerpt: text } : { hash, at, definition };
+    return { ...seenOf(version), ...(definition === undefined ? { excerpt: text } : { definition }) };
   };
   return { servers: servers.map((server) => pinsOf(server, withText)) };
 }
@@ -29,12 +29,15 @@ function pinsOf(
   const { record, problem } = pinning?.readPins() ?? { record: new Map<string, Pin>(), problem: undefined };
   const tools = [...record].map(([tool, { pinned, offered }]): ToolPin => {
     if (offered === undefined && pinned !== undefined) {
-      const { hash, at } = pinned;
-      return { tool, state: 'pinned', blocked: false, pinned: { hash, at }, offered: null };
+      return { tool, state: 'pinned', blocked: false, pinned: seenOf(pinned), offered: null };
     }
     const state = pinned === undefined ? 'new' : 'changed';
     const blocked = pinning?.policy === 'enforce';
     return { tool, state, blocked, pinned: withText(pinned), offered: withText(offered) };
   });
   return { server: spec.name, problem: problem ?? null, tools };
+}
+
+function seenOf({ hash, at, package: source }: Version): PinnedVersion {
+  return { hash, at, ...(source !== undefined && { package: source }) };
 }

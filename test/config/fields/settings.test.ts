@@ -11,6 +11,8 @@ const DEFAULTS = {
     logMaxBytes: 10 * 1024 * 1024,
     listWaitMs: 2000,
     surface: { separator: '__' },
+    runner: 'direct',
+    updateCheckMs: 86_400_000,
     maxStarting: 0,
     maxRss: 0,
   },
@@ -21,6 +23,7 @@ const DEFAULTS = {
     pin: 'warn',
     sampling: 'ask-agent',
     elicitation: 'ask-agent',
+    installScripts: 'allow',
   },
 };
 
@@ -79,6 +82,8 @@ describe('global settings', () => {
     ['daemon: {surface: {separator: _}}', { surface: { separator: '_' } }],
     ['daemon: {surface: {separator: "-"}}', { surface: { separator: '-' } }],
     ['daemon: {surface: {}}', { surface: { separator: '__' } }],
+    ['daemon: {runner: plain}', { runner: 'plain' }],
+    ['daemon: {update_check: 0}', { updateCheckMs: 0 }],
     ['daemon: {max_starting: 3}', { maxStarting: 3 }],
     ['daemon: {max_rss: 8589934592}', { maxRss: 8_589_934_592 }],
   ])('%s', async (text, daemon) => {
@@ -87,6 +92,7 @@ describe('global settings', () => {
 
   it.each([
     ['security: {allowed_commands: [deno, bunx]}', { allowedCommands: ['deno', 'bunx'] }],
+    ['security: {install_scripts: deny}', { installScripts: 'deny' }],
     ['security: {allow_http: [intra, "intra:8080"]}', { allowHttp: ['intra', 'intra:8080'] }],
     ['security: {trust: all}', { trust: 'all' }],
     ['security: {trust: ask}', { trust: 'ask' }],

@@ -35,6 +35,8 @@ describe('the methods of the socket', () => {
         'fleet/unsubscribe',
         'fleet/inspect',
         'fleet/pins',
+        'fleet/outdated',
+        'fleet/update',
         'fleet/authorize',
         'fleet/logout',
         'fleet/reload',

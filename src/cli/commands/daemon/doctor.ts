@@ -7,7 +7,7 @@ import { checkClients } from './doctor/clients.js';
 import { checkConfig } from './doctor/config.js';
 import { checkDaemon } from './doctor/daemon.js';
 import type { Finding } from './doctor/finding.js';
-import { checkDisk, checkFolders, checkLogs, checkSocketPlace } from './doctor/folders.js';
+import { checkDisk, checkFolders, checkLogs, checkPackages, checkSocketPlace } from './doctor/folders.js';
 import { checkNode, checkPrograms } from './doctor/programs.js';
 
 export const command = defineCommand({
@@ -38,6 +38,7 @@ It starts and changes nothing.`,
       ...(await checkClients(context)),
       checkDisk(context),
       checkLogs(context),
+      checkPackages(context),
     ];
     const count = (level: Finding['level']) => findings.filter((finding) => finding.level === level).length;
     const [errors, warnings] = [count('error'), count('warn')];

@@ -34,12 +34,18 @@ export function explainServer(
     'What happened:',
     ...(lines.length === 0 ? ['  nothing yet: it has not been called'] : lines),
     '',
+    ...(status.runner === undefined ? [] : [`How it runs: ${runnerOf(status)}.`]),
     ...reasonLines(status, now),
     ...listNotesOf(status, now).map((note) => `What is missing: ${note.replace(`${server}: `, '')}`),
     ...(status.unaccepted === undefined ? [] : [`Changed tools: ${pinNoteOf(status)}`]),
     `What happens next: ${nextOf(inspection, now)}`,
     `What you can do: ${problems.length === 0 ? adviceOf(status) : fixesOf(problems)}`,
   ].join('\n');
+}
+
+function runnerOf({ runner = '', package: found }: Inspection['status']): string {
+  if (runner !== 'direct') return `${runner.replace('plain: ', 'by npx as written, since ')}`;
+  return found === undefined ? 'without npx' : `${found.name} ${found.version}, without npx`;
 }
 
 /** Why it failed last, while it is in trouble. */
@@ -51,8 +57,9 @@ function reasonLines(status: Inspection['status'], now: number): string[] {
 
 type Sentence = { at: string; text: string };
 
-function stepOf({ at, chart, incarnation, from, to, cause, earlier }: JournalEntry): Sentence {
+function stepOf({ at, chart, incarnation, from, to, cause, kind, earlier }: JournalEntry): Sentence {
   const who = chart === 'keeper' ? 'keeper' : `${marked(earlier)}incarnation ${incarnation}`;
+  if (kind === 'noted') return { at, text: `${who}: ${cause}` };
   return { at, text: `${who}: ${from === '' ? to : `${from} → ${to}`}, because: ${cause}` };
 }
 
@@ -96,6 +103,7 @@ const SENTENCES: Readonly<
   needs_auth: () => 'toolherd waits until you authorise it',
   idle: () => 'toolherd stopped it because it was idle; the next call starts it',
   stopped: (_, cause) => `toolherd leaves it stopped: ${cause}`,
+  noted: (_, cause) => `toolherd: ${cause}`,
 };
 
 function stateOf({ detail, state, last_error }: Inspection['status']): string {

@@ -96,9 +96,16 @@ function describeServer({ server, tools, problem }: ServerPins, now: number): st
 function describeTool(tool: ToolPin, now: number): string[] {
   const mark = tool.state === 'new' ? '+' : '~';
   const since = tool.offered === null ? '' : `, ${elapsedSince(tool.offered.at, now)} ago`;
-  const about = `${tool.state}${tool.blocked ? ' and blocked' : ''}${since}`;
+  const about = `${tool.state}${tool.blocked ? ' and blocked' : ''}${since}${packagesOf(tool)}`;
   return [
     `  ${mark} ${escapeInvisible(tool.tool)} (${about})`,
     ...pinDiff(tool).map((line) => `      ${line}`),
   ];
+}
+
+/** Which version of the package brought the change. */
+function packagesOf({ pinned, offered }: ToolPin): string {
+  if (offered?.package === undefined) return '';
+  const before = pinned?.package === undefined ? '' : `, pinned with ${pinned.package}`;
+  return `, by ${offered.package}${before}`;
 }

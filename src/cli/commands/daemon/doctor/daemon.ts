@@ -61,6 +61,7 @@ function describe({ daemon, servers }: FleetStatus, environment: Environment): F
     ...(memory?.problem ? [warn('memory', memory.problem, MORE_MEMORY)] : []),
     ...auditOf(daemon),
     ...servers.flatMap((server) => serverFindings(server, environment)),
+    ...servers.flatMap(runnerFinding),
     ...servers.flatMap((server) =>
       listNotesOf(server, Date.now()).map((note) =>
         warn('lists', note + ownerOf(server), `toolherd why ${shellWord(server.name)}`),
@@ -86,6 +87,13 @@ function serverFindings(server: ServerStatus, environment: Environment): Finding
   const { fix = `toolherd why ${shellWord(server.name)}`, why } = server.last_error ?? {};
   const finding = warn('server', note + ownerOf(server), fix);
   return [why === undefined ? finding : { ...finding, why }];
+}
+
+/** How npx is run: both ways are well. */
+function runnerFinding({ name, runner, package: found }: ServerStatus): Finding[] {
+  if (runner === undefined) return [];
+  const version = found === undefined ? '' : ` (${found.name} ${found.version})`;
+  return [ok('npx', `${name}: ${runner}${version}`)];
 }
 
 function auditOf({ audit }: FleetStatus['daemon']): Finding[] {

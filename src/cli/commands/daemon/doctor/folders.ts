@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, lstatSync, readdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { checkSocketPath, look } from '../../../../ipc/socket/socket-path.js';
 import { serverLogFolder } from '../../../../log/log-paths.js';
@@ -62,6 +62,27 @@ export function checkLogs({ paths }: CommandContext): Finding {
   if (size < MUCH_LOG_BYTES) return ok('logs', `${bytes(size)} in ${paths.logFolder}`);
   const fix = 'lower daemon.log_max_bytes, or remove files of servers that are gone';
   return warn('logs', `${bytes(size)} in ${paths.logFolder}`, fix);
+}
+
+/** The packages that toolherd installed for npx entries. */
+export function checkPackages({ paths }: CommandContext): Finding {
+  const folder = join(paths.cacheFolder, 'packages');
+  if (!existsSync(folder)) return ok('packages', 'none is installed');
+  const count = existsSync(join(folder, 'installed')) ? readdirSync(join(folder, 'installed')).length : 0;
+  return ok('packages', `${count} installed, ${bytes(treeSize(folder))} in ${folder}`);
+}
+
+function treeSize(folder: string): number {
+  // installations come and go meanwhile
+  const size = (file: string) => lstatSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  try {
+    return readdirSync(folder, { withFileTypes: true }).reduce((sum, entry) => {
+      const path = join(folder, entry.name);
+      return sum + (entry.isDirectory() ? treeSize(path) : size(path));
+    }, 0);
+  } catch {
+    return 0;
+  }
 }
 
 function sizeOf(folder: string): number {

@@ -1,0 +1,38 @@
+import type { UpdatedPackage } from '../../../fleet/fleet.js';
+import { EXIT } from '../../../shared/report/exit-codes.js';
+import { defineCommand } from '../../core/command.js';
+import { singleLine } from '../../ui/text.js';
+
+export const command = defineCommand({
+  name: 'update',
+  summary: 'Installs the newest packages of npx servers, and restarts these servers.',
+  details: `It updates packages that toolherd installed, and whose version may change: a bare
+name, a range or a tag. A server with a call in flight is not restarted: its next
+start uses the new version. Servers that do not run are not started.`,
+  args: { servers: { label: 'SERVER', noun: 'server', many: true, unless: 'all', complete: 'server' } },
+  options: {
+    all: { type: 'boolean', about: 'all servers' },
+    'dry-run': { type: 'boolean', about: 'only say what would be installed' },
+  },
+  examples: ['toolherd update memory', 'toolherd update --all --dry-run'],
+  exits: { ok: 'ok', failed: 'a package could not be installed', notFound: 'no such server' },
+  async run(context) {
+    const { args, options, output } = context;
+    const fleet = await context.fleet();
+    const selection = options.all ? { all: true as const } : { servers: [...args.servers] };
+    const { packages } = await fleet.update(selection, options['dry-run']);
+    output.json({ packages });
+    for (const one of packages) output.print(singleLine(sentenceOf(one)));
+    if (packages.length === 0) output.note('no server has a package that could be newer');
+    return packages.some(({ result }) => result === 'failed') ? EXIT.failed : EXIT.ok;
+  },
+});
+
+function sentenceOf(updated: UpdatedPackage): string {
+  const { server, package: name, version, installed, latest, result, restarted, problem } = updated;
+  const from = version === null ? '' : `${version} → `;
+  if (result === 'failed') return `${server}: ${name} was not updated: ${problem}`;
+  if (result === 'current') return `${server}: ${name} ${version} is the newest`;
+  if (result === 'would_update') return `${server}: ${name} ${from}${latest} would be installed`;
+  return `${server}: ${name} ${from}${installed}, ${restarted ? 'restarted' : 'used at the next start'}`;
+}
