@@ -1,3 +1,4 @@
+import { dateOf } from '../shared/clock.js';
 import { codeOf, messageOf } from '../shared/errors.js';
 import { seconds } from '../shared/text/seconds.js';
 import { PackageError } from './errors.js';
@@ -149,7 +150,7 @@ export class Installer {
       if (failure !== undefined) throw failure;
       const installed = this.#store.keep(temporary.package, command, influence);
       const { version, folder } = installed;
-      const checkedAt = this.#deps.clock.now();
+      const checkedAt = dateOf(this.#deps.clock);
       this.#store.remember(key, command, { version, folder, checkedAt, latest: version });
       return installed;
     } finally {

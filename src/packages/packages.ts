@@ -1,6 +1,6 @@
 import { delimiter, join } from 'node:path';
 import type { ProcessTable } from '../processes/table.js';
-import type { Clock } from '../shared/clock.js';
+import { type Clock, dateOf } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
 import { type Choice, choose, type Wanted } from './choose.js';
 import type { Launch, LaunchEvents, Launching, PackageEntry } from './entry.js';
@@ -69,7 +69,7 @@ export class Packages {
   constructor(options: PackagesOptions) {
     this.#options = options;
     const { folder, clock } = options;
-    this.#store = new PackageStore(folder, () => clock.now());
+    this.#store = new PackageStore(folder, () => dateOf(clock));
     this.#installer = new Installer(this.#store, options);
     this.#env = { NODE_COMPILE_CACHE: this.#store.compileCache };
     this.#prefixes = new GlobalPrefixes(join(folder, 'npm'), options);
@@ -243,7 +243,7 @@ export class Packages {
     try {
       this.#store.remember(key, wanted.command, {
         ...resolved,
-        checkedAt: this.#options.clock.now(),
+        checkedAt: dateOf(this.#options.clock),
         latest,
       });
     } catch {
@@ -257,9 +257,9 @@ export class Packages {
     const { updateCheckMs } = settings();
     const key = this.#keyOf(wanted);
     const checkedAt = Math.max(this.#store.resolved(key)?.checkedAt ?? 0, this.#askedAt.get(key) ?? 0);
-    if (updateCheckMs === 0 || wanted.command.kind === 'exact' || clock.now() - checkedAt < updateCheckMs)
+    if (updateCheckMs === 0 || wanted.command.kind === 'exact' || dateOf(clock) - checkedAt < updateCheckMs)
       return;
-    this.#askedAt.set(key, clock.now());
+    this.#askedAt.set(key, dateOf(clock));
     const timer = clock.setTimeout(() => {
       this.#timers.delete(timer);
       void this.#track(this.#check(entry, wanted, on)).catch(() => undefined);

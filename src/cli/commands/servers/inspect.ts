@@ -50,6 +50,8 @@ function page(inspection: Inspection, { environment }: CommandContext): string {
     calls: `${status.calls} (${status.failures} failed, ${status.in_flight} in flight)`,
     memory: bytes(status.rss_bytes),
     protocol: status.protocol_version ?? '-',
+    runner: status.runner,
+    package: status.package && `${status.package.name} ${status.package.version}`,
     offers: `${status.tools} tools, ${status.prompts} prompts, ${status.resources} resources`,
   };
   return [
