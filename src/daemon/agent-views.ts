@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { ServerSpec } from '../config/fields/spec.js';
 import type { Loaded, LoadOptions } from '../config/load.js';
 import type { Problem } from '../config/parse/problem.js';
@@ -106,7 +107,10 @@ export class AgentViews {
   async #open(path: string, files: AgentFiles): Promise<AgentFile> {
     const file = trustedPath(path);
     const read = files === 'allowed' ? readAllowedConfig : readHerdConfig;
-    const loaded = await read(this.#options.source, file);
+    const { source } = this.#options;
+    // a config that is away for a moment, as during `git checkout`, does not keep agents from the servers of their own file
+    const isAway = !existsSync(source.file);
+    const loaded = await read(isAway ? { ...source, isRequired: false } : source, file);
     // the error repeats the client's path, so it does not show where links lead
     if (loaded === undefined) throw new AgentFileRefusedError(path);
     this.#learned(loaded);

@@ -55,7 +55,8 @@ export async function openProcesses(
   for (const file of ledgersAt(ledgerFile)) {
     const ended = await endOrphans(file, clock, environment);
     report(file, ended, log);
-    if (!ended.isInUse && file !== ledgerFile) rmSync(file, { force: true });
+    // only the ledger lists the containers that docker did not remove
+    if (!ended.isInUse && !ended.dockerFailed && file !== ledgerFile) rmSync(file, { force: true });
   }
   const table = new ProcessTable({ daemonId: randomBytes(8).toString('hex'), clock });
   const ledger = await openLedger(ledgerFile, table, log);

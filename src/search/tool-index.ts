@@ -239,7 +239,9 @@ class Best<T> {
   }
 
   admits(score: number): boolean {
-    return this.#found.length < this.#limit || score >= this.#found.at(-1)!.score;
+    return (
+      this.#found.length < this.#limit || score >= (this.#found.at(-1)?.score ?? Number.POSITIVE_INFINITY)
+    );
   }
 
   add(entry: Entry<T>, score: number): void {

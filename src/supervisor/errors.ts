@@ -140,7 +140,8 @@ export function replaced(name: string, sent = false): MCPError {
   const why = sent
     ? `it had ${seconds(DRAIN_MS)} to answer; the call was with the server and may have run`
     : 'the call was not sent';
-  return new ServerUnavailableError(message, { sent, retryable: true, why, fix: 'call again' });
+  const fix = sent ? 'check what the call did, then call again if needed' : 'call again';
+  return new ServerUnavailableError(message, { sent, retryable: true, why, fix });
 }
 
 /** A server that was changed in the config, or removed from it, has this long to answer its calls in flight. */

@@ -43,3 +43,11 @@ it('D18: the error of a server of 2026-07-28 has its code in the result and in t
     ),
   );
 });
+
+it('data of an error that is nested deeper than a stack loses neither the call nor its record', async () => {
+  const { fleet } = await startHerd(config([server('good', 'good.mjs')]));
+  const { error } = await fleet.call({ server: 'good', tool: 'refuse', arguments: { depth: 4000 } });
+  expect(error).toMatchObject({ type: 'MCPProtocolError', sent: true, code: -32602 });
+  expect(JSON.stringify(error?.data)).toContain('nested too deep');
+  expect((await fleet.status()).servers).toMatchObject([{ calls: 1, failures: 1 }]);
+});

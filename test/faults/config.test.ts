@@ -2,6 +2,7 @@ import { closeSync, openSync, renameSync, rmSync, writeFileSync, writeSync } fro
 import { join } from 'node:path';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { connectFleet } from '../../src/library/connect-fleet.js';
 import { isAlive, startHerd, until } from '../support/herd.js';
 import { config, lines, server } from './config.js';
 import { measured } from './measured.js';
@@ -98,6 +99,26 @@ describe('a config that changes while the daemon runs', () => {
     expect(await say('one', 'pid')).toBe(pid);
     home.configure('version: "1.0"\n');
     await until(async () => (await fleet.status()).servers.length === 0);
+  });
+
+  it('a config that is gone does not keep an agent from the servers of its own file', async () => {
+    const { home, fleet } = await startHerd(config([named('one')]));
+    const file = join(home.folder, 'agent.yaml');
+    writeFileSync(
+      file,
+      'tools: [{type: mcp, name: own, description: d, server: s, command: npx, args: [x]}]\n',
+    );
+    rmSync(home.configFile);
+    await until(async () => (await fleet.status()).daemon.config_error);
+    const agent = await connectFleet({ socket: home.socket, agent: file });
+    try {
+      const names = (await agent.status()).servers.flatMap(({ name, other_view }) =>
+        other_view ? [] : [name],
+      );
+      expect(names).toEqual(['own']);
+    } finally {
+      agent.close();
+    }
   });
 
   it('C1: is never applied half-written, in two hundred writes', async () => {

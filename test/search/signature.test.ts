@@ -32,6 +32,26 @@ describe('a signature', () => {
   });
 });
 
+describe('the signature of a hostile schema', () => {
+  const nested = (depth: number) => {
+    let items: object = { type: 'string' };
+    for (let at = 0; at < depth; at += 1) items = { type: 'array', items };
+    return items;
+  };
+
+  it('is short, whatever the schema holds', () => {
+    const names = Array.from({ length: 100_000 }, (_, at) => `argument-${at}-${'x'.repeat(100)}`);
+    expect(of(Object.fromEntries(names.map((name) => [name, {}])), names).length).toBeLessThan(1000);
+    expect(of({ a: { enum: ['x'.repeat(1_000_000)] } }).length).toBeLessThan(200);
+    expect(of({ a: { type: Array(100_000).fill('string') } }).length).toBeLessThan(200);
+  });
+
+  it('ends at a depth that no stack overflows', () => {
+    expect(of({ a: nested(20_000) })).toBe('t(a?: any[][][][][][])');
+    expect(of({ a: { enum: [nested(20_000)] } })).toBe('t(a?: {…})');
+  });
+});
+
 describe('the first sentence', () => {
   it.each([
     ['Reads a file. Then more.', 'Reads a file.'],

@@ -8,9 +8,9 @@ const REFUSED: readonly RegExp[] = [
   /^(PATH|LD_.*|DYLD_.*|GCONV_PATH|OPENSSL_(CONF|ENGINES|MODULES))$/,
   // code that an interpreter loads before the program
   /^(NODE_(OPTIONS|PATH|COMPILE_CACHE)|PYTHON.*|PERL(5OPT|5LIB|5DB|LIB)|RUBY(OPT|LIB)|BUN_OPTIONS)$/,
-  /^((JDK_JAVA|_JAVA|JAVA_TOOL)_OPTIONS|CLASSPATH|DOTNET_STARTUP_HOOKS|BASH_ENV|BASH_FUNC_.*)$/,
+  /^((JDK_JAVA|_JAVA|JAVA_TOOL)_OPTIONS|CLASSPATH|DOTNET_STARTUP_HOOKS|BASH_ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4)$/,
   // where runners find their settings, packages and engine
-  /^(HOME|XDG_.*|UV_.*|PIP_.*|COREPACK_.*|DOCKER_(HOST|CONTEXT|CONFIG|CERT_PATH|TLS|TLS_VERIFY))$/,
+  /^(HOME|PREFIX|DESTDIR|XDG_.*|UV_.*|PIP_.*|COREPACK_.*|DOCKER_(HOST|CONTEXT|CONFIG|CERT_PATH|TLS|TLS_VERIFY))$/,
   // npm reads these in any case
   /^npm_config_/i,
   // programs that git runs, when a runner fetches a package from a repository

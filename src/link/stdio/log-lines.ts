@@ -96,8 +96,8 @@ export class LogLines {
     const size = Buffer.byteLength(clean);
     if (this.#cut === 0 && size <= lineBytes) return clean;
     // where the line was cut unread, its last part may be the first half of a secret
-    const safe = this.#cut === 0 ? clean : clean.slice(0, -LOOKAHEAD_BYTES);
-    const shown = Buffer.from(safe).subarray(0, lineBytes);
+    const safe = Buffer.from(clean).subarray(0, this.#cut === 0 ? undefined : -LOOKAHEAD_BYTES);
+    const shown = safe.subarray(0, lineBytes);
     return `${shown.toString('utf8')} … (${size + this.#cut - shown.length} bytes cut)`;
   }
 

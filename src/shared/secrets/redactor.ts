@@ -10,6 +10,10 @@ import { LEAST_SECRET_LENGTH } from './secret-name.js';
 /** Variables that describe the machine and are no secrets; redacting them would only make paths unreadable. */
 const PUBLIC = /^(HOME|USER|LOGNAME|PWD|OLDPWD|SHELL|PATH|LANG|LC_.*|TERM|TMPDIR|TZ|XDG_.*|HOSTNAME|EDITOR)$/;
 
+/** A server may nest its data deeper than the stack of a recursive function is. */
+const MAX_DEPTH = 500;
+const TOO_DEEP = '(nested too deep to be shown)';
+
 /** So many texts are known in every encoding, the others in the common ones: each text then takes about 1 kB. */
 const MOST_ENCODED = 2000;
 
@@ -67,12 +71,13 @@ export class Redactor {
     return this.#walk(value) as T;
   }
 
-  #walk(value: unknown): unknown {
+  #walk(value: unknown, depth = 0): unknown {
     if (typeof value === 'string') return this.redact(value);
-    if (Array.isArray(value)) return value.map((item) => this.#walk(item));
     if (typeof value !== 'object' || value === null) return value;
+    if (depth === MAX_DEPTH) return TOO_DEEP;
+    if (Array.isArray(value)) return value.map((item) => this.#walk(item, depth + 1));
     return Object.fromEntries(
-      Object.entries(value).map(([key, item]) => [this.redact(key), this.#walk(item)]),
+      Object.entries(value).map(([key, item]) => [this.redact(key), this.#walk(item, depth + 1)]),
     );
   }
 }

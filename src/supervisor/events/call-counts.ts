@@ -1,4 +1,4 @@
-import type { EndedCall } from './call-event.js';
+import { type EndedCall, errorOf } from './call-event.js';
 
 /** Of one server. A server names its tools, and could name a new one for each call. */
 const MOST_TOOLS = 2_000;
@@ -8,8 +8,10 @@ export class CallCounts {
   readonly #byServer = new Map<string, Map<string, number>>();
 
   /** `key`: of the server in the herd. */
-  add(key: string, { request: { method, params }, outcome }: EndedCall): void {
-    if (method !== 'tools/call' || !outcome.ok || typeof params?.name !== 'string') return;
+  add(key: string, { request, outcome }: EndedCall): void {
+    const { method, params } = request;
+    if (method !== 'tools/call' || typeof params?.name !== 'string' || errorOf(request, outcome) !== null)
+      return;
     let counts = this.#byServer.get(key);
     if (counts === undefined) this.#byServer.set(key, (counts = new Map()));
     const count = counts.get(params.name);

@@ -80,7 +80,8 @@ export function serverError(error: MCPError): RpcErrorObject | undefined {
   return error instanceof MCPProtocolError && error.sent ? error.rpc : undefined;
 }
 
-function errorOf({ method }: HerdRequest, outcome: Outcome): string | null {
+/** The type of the error that a request ended with; null where it succeeded. */
+export function errorOf({ method }: HerdRequest, outcome: Outcome): string | null {
   if (!outcome.ok) return outcome.error.type;
   if (method !== 'tools/call') return null;
   // of a long result that was passed on unread only this is known

@@ -333,6 +333,30 @@ export const PROCESS: Malformed[] = [
     says: "'PATH' may not be set from a project's file",
   },
   {
+    name: 'PREFIX from a project',
+    agent: stdioAgent('env: {‸PREFIX: x}'),
+    path: 'tools[0].env.PREFIX',
+    says: "'PREFIX' may not be set",
+  },
+  {
+    name: 'DESTDIR from a project',
+    agent: stdioAgent('env: {‸DESTDIR: x}'),
+    path: 'tools[0].env.DESTDIR',
+    says: "'DESTDIR' may not be set",
+  },
+  {
+    name: 'SHELLOPTS from a project',
+    agent: stdioAgent('env: {‸SHELLOPTS: x}'),
+    path: 'tools[0].env.SHELLOPTS',
+    says: "'SHELLOPTS' may not be set",
+  },
+  {
+    name: 'PS4 from a project',
+    agent: stdioAgent('env: {‸PS4: x}'),
+    path: 'tools[0].env.PS4',
+    says: "'PS4' may not be set",
+  },
+  {
     name: 'NODE_OPTIONS from a project',
     agent: stdioAgent('env: {‸NODE_OPTIONS: --require=/evil}'),
     path: 'tools[0].env.NODE_OPTIONS',

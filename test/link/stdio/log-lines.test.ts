@@ -12,6 +12,12 @@ function collect(limits = LIMITS, clean = (line: string) => line) {
 }
 
 describe('lines for the log', () => {
+  it('show the beginning of a long line in any script', () => {
+    const { lines, log } = collect({ ...LIMITS, lineBytes: 8192 });
+    log.push(Buffer.from(`${'語'.repeat(7000)}\n`));
+    expect(lines[0]).toMatch(/^語{2700,2731}.? … \(\d+ bytes cut\)$/u);
+  });
+
   it('are the same for any split of the stream', () => {
     const line = fc.string({ unit: fc.constantFrom('a', 'ä', ' ', '\t'), maxLength: 70 });
     fc.assert(

@@ -73,3 +73,13 @@ test('the cost of a line does not grow with the number of secrets', () => {
   // one search a secret took 0.7 ms a line
   expect(performance.now() - begun).toBeLessThan(500);
 });
+
+test('data that is nested deeper than a stack is redacted as far as it is shown', () => {
+  let data: unknown = 'secret-value';
+  for (let at = 0; at < 20_000; at += 1) data = { data };
+  const redactor = Redactor.of({ KEY: 'secret-value' });
+  const text = JSON.stringify(redactor.redactDeep(data));
+  expect(text).toContain('nested too deep');
+  expect(text).not.toContain('secret-value');
+  expect(redactor.redactDeep([['secret-value']])).toEqual([['[redacted:KEY]']]);
+});

@@ -18,8 +18,11 @@ test('only tool calls that succeeded are counted, for each server apart', () => 
   counts.add('b', ended('echo'));
   counts.add('a', ended('greet', DONE, 'prompts/get'));
   counts.add('a', ended('late', { ok: false, error: new MCPTimeoutError('late', {}) }));
+  counts.add('a', ended('broken', { ok: true, result: { isError: true } }));
   counts.add('a', ended(7));
-  expect(['echo', 'greet', 'late', '7'].map((tool) => counts.of('a', tool))).toEqual([2, 0, 0, 0]);
+  expect(['echo', 'greet', 'late', 'broken', '7'].map((tool) => counts.of('a', tool))).toEqual([
+    2, 0, 0, 0, 0,
+  ]);
   counts.forget('a');
   expect([counts.of('a', 'echo'), counts.of('b', 'echo')]).toEqual([0, 1]);
 });
