@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -54,6 +54,10 @@ describe('the package', () => {
     const files = exported.flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry)));
     const folder = installed();
     expect([...files, manifest.bin.toolherd].filter((file) => !existsSync(join(folder, file)))).toEqual([]);
+  });
+
+  it('its command may be executed after every build', () => {
+    expect(statSync(join(DIST, 'bin', 'main.cjs')).mode & 0o111).toBe(0o111);
   });
 
   it('a script in TypeScript finds its types', () => {

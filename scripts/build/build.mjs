@@ -1,7 +1,7 @@
 // Builds dist/: the command as bundles that start fast, and the library with all packages but one inside.
 // Usage: node scripts/build/build.mjs [FOLDER]   (default: dist)
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
@@ -112,6 +112,8 @@ await Promise.all([
   }),
 ]);
 
+// `npm install --global .` links the clone, and sets this only once
+chmodSync(join(out, 'bin', 'main.cjs'), 0o755);
 await recordCodeCaches();
 
 /** What the first group of the pattern matches in a source file: at least one text. */

@@ -1,5 +1,10 @@
 import type { Fleet } from '../../../fleet/fleet.js';
-import { publicNamePrefix, SEPARATORS } from '../../../shared/mcp/separators.js';
+import {
+  DEFAULT_SEPARATOR,
+  type NameForm,
+  publicNamePrefix,
+  SEPARATORS,
+} from '../../../shared/mcp/separators.js';
 import { nearMiss } from '../../../shared/text/near-miss.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { UsageError } from '../../core/command.js';
@@ -24,8 +29,10 @@ export async function findTarget(fleet: Fleet, target: string, sought: Sought): 
   const names = own.map(({ name }) => name).sort((a, b) => b.length - a.length);
   const server = names.find((name) => target.startsWith(`${name}.`) && target.length > name.length + 1);
   if (server !== undefined) return { server, name: target.slice(server.length + 1), isKnown: true };
-  const owner = ownerOf(target, names);
+  const owner = ownerOf(target, names, ['dotted', DEFAULT_SEPARATOR]);
   if (owner !== undefined) return { server: owner, name: target, isKnown: true };
+  const listed = await listedName(fleet, target, names, sought);
+  if (listed !== undefined) return listed;
   if (names.includes(target)) throw await serverAlone(fleet, target, sought);
   const [first, ...rest] = target.split('.');
   const name = rest.join('.');
@@ -60,13 +67,29 @@ async function entriesOf(
   fleet: Fleet,
   kind: Sought['kind'],
   server?: string,
-): Promise<readonly { server: string; name: string }[]> {
+): Promise<readonly { server: string; name: string; exposed_name: string }[]> {
   return kind === 'tool' ? (await fleet.tools(server)).tools : (await fleet.prompts(server)).prompts;
 }
 
-/** The server whose public names begin like this, in any form; `__` counts most. */
-function ownerOf(target: string, names: readonly string[]): string | undefined {
-  for (const form of ['dotted', ...SEPARATORS] as const) {
+/**
+ * A public name in the separator of the config. A server that only looks like its owner is not enough: `git-hub` may be
+ * the tool `hub` of `git`, or a mistyped server, and a call must not reach another server than the one that was meant.
+ */
+async function listedName(
+  fleet: Fleet,
+  target: string,
+  names: readonly string[],
+  { kind }: Sought,
+): Promise<Target | undefined> {
+  const server = target.includes('.') ? undefined : ownerOf(target, names, SEPARATORS);
+  if (server === undefined) return undefined;
+  const found = (await entriesOf(fleet, kind, server)).find(({ exposed_name }) => exposed_name === target);
+  return found && { server, name: found.name, isKnown: true };
+}
+
+/** The server whose public names begin like this. */
+function ownerOf(target: string, names: readonly string[], forms: readonly NameForm[]): string | undefined {
+  for (const form of forms) {
     const owner = names.find((name) => {
       const prefix = publicNamePrefix(name, form);
       return target.startsWith(prefix) && target.length > prefix.length;

@@ -146,6 +146,22 @@ describe('the target of a call', () => {
   });
 });
 
+describe('a call to a server that does not exist', () => {
+  const herd = share(() => startHerd(config([server('good', 'good.mjs')])));
+
+  it.each(['good-2.echo', 'good_2.echo', 'goodies.echo'])(
+    '%s reaches no other server, also not one with a similar name',
+    async (target) => {
+      const { home, fleet } = herd();
+      const options = { cwd: home.folder, env: home.environment };
+      const { status, stderr } = await toolherd(['call', target, 'value=private'], options);
+      const [name = ''] = target.split('.');
+      expect([status, stderr]).toEqual([4, expect.stringContaining(`no server is called '${name}'`)]);
+      expect((await fleet.status()).servers).toMatchObject([{ name: 'good', pids: [], calls: 0 }]);
+    },
+  );
+});
+
 describe('toolherd call', () => {
   it('a pipe gets the text of a tool byte for byte, and no further newline', async () => {
     const herd = await startHerd(config([server('good', 'good.mjs')]));
