@@ -56,7 +56,7 @@ function sharedTable(/** @type {Record<string, any>} */ { shared, recovery, run 
 
 /** Beside other programs. */
 function comparisonTable(/** @type {Record<string, any>} */ results) {
-  const { sequential, throughput, herdStart, memory, large, command, recovery } = results;
+  const { sequential, throughput, herdStart, npxHerd, memory, large, command, recovery } = results;
   const bridge = 'toolherd, bridge with SDK';
   const p50 = Object.fromEntries(Object.entries(sequential).map(([name, { p50: ms }]) => [name, ms]));
   const rss = Object.fromEntries(Object.entries(memory[20]).map(([name, size]) => [name, size.rss / 1e6]));
@@ -70,6 +70,12 @@ function comparisonTable(/** @type {Record<string, any>} */ results) {
       more: true,
     }),
     numbers('20 servers started, ms', herdStart[20], whole),
+    ...(npxHerd?.[20] === undefined
+      ? []
+      : [
+          numbers('20 real servers by `npx` started, ms', valuesOf(npxHerd[20], 'ms'), whole),
+          numbers('their memory, all processes, MB', valuesOf(npxHerd[20], 'pss', 1e6), whole),
+        ]),
     numbers('own memory with 20 servers, MB', rss, whole),
     numbers('50 MB result, ms', fifty.ms, whole, { failed: fifty.without }),
     numbers('one call from the shell, ms', suffixed(command, ' call'), whole),
@@ -77,6 +83,23 @@ function comparisonTable(/** @type {Record<string, any>} */ results) {
     numbers('next success after it, ms', of('back'), whole),
   ];
   return table(['', ...Object.keys(COLUMNS)], rows);
+}
+
+const valuesOf = (/** @type {Record<string, any>} */ systems, /** @type {'ms' | 'pss'} */ field, unit = 1) =>
+  Object.fromEntries(Object.entries(systems).map(([name, values]) => [name, values[field] / unit]));
+
+/** What toolherd makes of an entry with `npx`. */
+function npxText(/** @type {Record<string, any>} */ { npx, npxHerd }) {
+  if (npx === undefined || npxHerd === undefined) return '';
+  const { npx: plain, 'toolherd, npx': direct } = npx;
+  const size = (/** @type {number} */ bytes) => `${whole(bytes / 1e6)} MB`;
+  return [
+    `Most servers are started with \`npx\`. By \`npx\` server-memory takes ${whole(plain.ms)} ms and ${size(plain.pss)}, under toolherd ` +
+      `${whole(direct.ms)} ms and ${size(direct.pss)}: toolherd installs the package once and runs it without \`npx\` ([how](docs/PACKAGES.md)).`,
+    '',
+    '![Start of a herd of servers that npx runs](docs/bench/npx-start.svg)',
+    '![Memory of a herd of servers that npx runs](docs/bench/npx-memory.svg)',
+  ].join('\n');
 }
 
 /**
@@ -116,6 +139,9 @@ function suffixed(/** @type {Record<string, number>} */ all, /** @type {string} 
  * @param {Record<string, any>} results
  */
 export function renderReadme(page, results) {
-  const shared = replaceRegion(page, 'shared', sharedTable(results));
-  return replaceRegion(shared, 'comparison', comparisonTable(results));
+  const tables = { shared: sharedTable, npx: npxText, comparison: comparisonTable };
+  return Object.entries(tables).reduce(
+    (written, [name, of]) => replaceRegion(written, name, of(results)),
+    page,
+  );
 }
