@@ -108,7 +108,7 @@ export class AgentViews {
     const file = trustedPath(path);
     const read = files === 'allowed' ? readAllowedConfig : readHerdConfig;
     const { source } = this.#options;
-    // a config that is away for a moment, as during `git checkout`, does not keep agents from the servers of their own file
+    // a config that is away for a moment, as during `git checkout`, does not keep agents from the servers of their files
     const isAway = !existsSync(source.file);
     const loaded = await read(isAway ? { ...source, isRequired: false } : source, file);
     // the error repeats the client's path, so it does not show where links lead

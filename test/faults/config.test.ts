@@ -101,7 +101,7 @@ describe('a config that changes while the daemon runs', () => {
     await until(async () => (await fleet.status()).servers.length === 0);
   });
 
-  it('a config that is gone does not keep an agent from the servers of its own file', async () => {
+  it('a config that is gone does not keep an agent from the servers of its agent file', async () => {
     const { home, fleet } = await startHerd(config([named('one')]));
     const file = join(home.folder, 'agent.yaml');
     writeFileSync(
