@@ -239,6 +239,7 @@ export class HerdCore {
   /** Writes into the journal of a server. */
   noteInJournal(key: string, incarnation: number, text: string): void {
     this.#journal.note(key, incarnation, text);
+    this.#keepJournal(key);
   }
 
   journalOf({ key }: ConfiguredServer) {
@@ -353,9 +354,13 @@ export class HerdCore {
     this.#journal.recall(key, this.#options.journals?.recall(id) ?? []);
   }
 
-  #changed({ key, incarnation, cause, at, state, detail }: Change): void {
+  #keepJournal(key: string): void {
     const id = this.#journalIds.get(key);
     if (id !== undefined) this.#options.journals?.keep(id, this.#journal.of(key));
+  }
+
+  #changed({ key, incarnation, cause, at, state, detail }: Change): void {
+    this.#keepJournal(key);
     this.#emit('state', key, () => {
       const shown = detail ?? this.pool.at(key)?.snapshot().detail;
       return shown && { incarnation, state, detail: shown, cause, at };

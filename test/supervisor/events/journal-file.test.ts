@@ -40,6 +40,42 @@ describe('the stored journals', () => {
     expect(open().recall('a')).toHaveLength(1);
   });
 
+  test('are written every 10 s at most while they change', () => {
+    const { clock, open } = begin();
+    const store = open();
+    const entries = [entry('running')];
+    const counts = Array.from({ length: 22 }, () => {
+      store.keep('a', entries);
+      clock.advance(1000);
+      entries.push(entry('waiting'));
+      return open().recall('a').length;
+    });
+    expect([...new Set(counts)]).toEqual([1, 11, 21]);
+  });
+
+  test('a write makes the text of a changed journal only', () => {
+    const { open } = begin();
+    const store = open();
+    let read = 0;
+    const watched = Object.defineProperty(entry('running'), 'event', {
+      enumerable: true,
+      get: () => {
+        read += 1;
+        return 'start';
+      },
+    });
+    store.keep('a', [watched]);
+    store.close();
+    const once = read;
+    store.keep('b', [entry('running')]);
+    store.close();
+    expect([once > 0, read]).toEqual([true, once]);
+    store.keep('a', [watched, entry('waiting')]);
+    store.close();
+    expect(open().recall('a')).toHaveLength(2);
+    expect(open().recall('b')).toHaveLength(1);
+  });
+
   test('are in a file that only its owner can read', () => {
     const { open, file } = begin();
     const store = open();
