@@ -391,8 +391,10 @@ function shortened(text: string): string {
 function journalId(spec: ServerSpec): string | undefined {
   const { name, sharing, origin } = spec;
   if (sharing === 'per-agent') return undefined;
-  const folder = sharing === 'per-folder' && spec.transport === 'stdio' ? spec.cwd : undefined;
-  return JSON.stringify([origin.file, name, ...(folder === undefined ? [] : [folder])]);
+  if (sharing === 'shared') return JSON.stringify([origin.file, name]);
+  // a remote server knows its folder by its roots
+  const folder = spec.transport === 'stdio' ? spec.cwd : spec.roots.map(({ uri }) => uri).join(' ');
+  return JSON.stringify([origin.file, name, folder]);
 }
 
 /**

@@ -1,8 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { HttpSpec } from '../../../src/config/fields/spec.js';
 import type { JournalEntry } from '../../../src/fleet/fleet.js';
-import { JournalFile } from '../../../src/supervisor/events/journal-file.js';
+import { JournalFile, type JournalStore } from '../../../src/supervisor/events/journal-file.js';
 import { makeFolder } from '../../support/folder.js';
 import { settled, spec, World } from '../world.js';
 
@@ -138,4 +139,23 @@ describe('the stored journals', () => {
     expect(second.view.inspect('srv').journal.every(({ earlier }) => earlier === true)).toBe(true);
     expect(second.view.status()[0]).toMatchObject({ detail: 'idle' });
   });
+
+  const perFolder = spec({ sharing: 'per-folder' });
+  test.each([perFolder, { ...perFolder, transport: 'http', headers: {} } as unknown as HttpSpec])(
+    'the servers of two folders have a journal each: $transport',
+    (one) => {
+      const ids: string[] = [];
+      const journals: JournalStore = {
+        recall: (id) => {
+          ids.push(id);
+          return [];
+        },
+        keep: () => {},
+      };
+      const herd = new World().herd({ journals });
+      herd.apply([one]);
+      for (const folder of ['/one', '/two']) herd.view.fork(folder, null, folder);
+      expect(new Set(ids).size).toBe(3);
+    },
+  );
 });
