@@ -316,12 +316,19 @@ export class HerdRuntime {
     this.#warnOfConfig(warnings);
     this.#runtimeServers.yieldTo(servers);
     const isPinPolicyChanged = this.#settings.security.pin !== settings.security.pin;
+    const isLevelChanged = this.#settings.daemon.logLevel !== settings.daemon.logLevel;
     const isRenamed = this.#settings.daemon.surface.separator !== settings.daemon.surface.separator;
     this.#settings = settings;
+    if (isLevelChanged) this.#levelChanged();
     if (isRenamed) this.#herd.renamed();
     if (isPinPolicyChanged) this.#herd.recheckPins();
     this.#herd.limitMemory(settings.daemon.maxRss);
     return report;
+  }
+
+  #levelChanged(): void {
+    this.logs.setLevel(this.#settings.daemon.logLevel);
+    this.#herd.renewLogLevels();
   }
 
   async #applied(report: ReloadReport): Promise<void> {

@@ -24,12 +24,14 @@ interface Log {
 /** The log files: one for the daemon and one for each server, one JSON object in a line. */
 export class Logs {
   readonly #options: LogOptions;
+  #level: string;
   readonly #daemon: Log;
   /** The one that was used last is at the end. */
   readonly #servers = new Map<string, Log>();
 
   constructor(options: LogOptions) {
     this.#options = options;
+    this.#level = options.level;
     this.#daemon = this.#open(daemonLog(options.folder));
   }
 
@@ -50,13 +52,19 @@ export class Logs {
     return log.logger;
   }
 
+  /** The lowest level of the lines from now on, in all files. */
+  setLevel(level: string): void {
+    this.#level = level;
+    for (const { logger } of [this.#daemon, ...this.#servers.values()]) logger.level = level;
+  }
+
   close(): void {
     for (const { file } of [this.#daemon, ...this.#servers.values()]) file.close();
     this.#servers.clear();
   }
 
   #open(path: string): Log {
-    const { level, maxBytes, redact, echo } = this.#options;
+    const { maxBytes, redact, echo } = this.#options;
     const file = new RotatingFile(path, maxBytes);
     const write = (line: string) => {
       // escaped, since `tail` may print this file on a terminal
@@ -64,7 +72,10 @@ export class Logs {
       file.write(clean);
       echo?.write(clean);
     };
-    const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
+    const logger = pino(
+      { level: this.#level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+      { write },
+    );
     return { logger, file };
   }
 }

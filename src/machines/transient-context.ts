@@ -11,6 +11,7 @@ export type TransientOrder = KeeperOrder;
 /** `process`: the number of the incarnation, as the machine gave it with `launch`. */
 export type TransientEvent =
   | TransientOrder
+  | { type: 'drain' }
   | { type: 'discover'; purpose: StartPurpose }
   | { type: 'call.waiting' }
   | { type: 'call.settled'; process: number }

@@ -13,6 +13,7 @@
  * | `open.refilling` | pass | a call has taken a process: missing spares are started when `refill` fires |
  * | `open.waiting` | pass | a spare failed: missing spares are started at `nextRetryAt`, or by an order |
  * | `open.quarantined` | pass | a spare failed, and trying again cannot help: a call, an order or the end of another process brings the next try |
+ * | `draining` | refused | its config is gone; the processes that have their calls end after them, all others are leaving |
  * | `stopped` | refused | stopped by order; every process is leaving |
  *
  * `refilling` exists because to start a process takes the daemon some milliseconds, and the call that took the spare
@@ -34,7 +35,8 @@
  * - *One call a process.* No process that has left `free` comes back to it, except by `call.gone`: then it had no call.
  * - *As few as possible.* There are never more processes than calls, spares and those that are leaving, and one while
  *   the lists are wanted. At most `maxInFlight` processes are `serving` or `leaving` because of a call.
- * - *Stop always wins.* It is an edge of every state. After it nothing starts until an order, and no timer runs.
+ * - *Stop always wins.* It is an edge of every state. After it nothing starts until an order, and no timer runs. The same
+ *   holds for `drain`, after which only `stop` is obeyed.
  * - *Failing spares come later and later.* Each failure of a `free` process, also a clean exit, lengthens the wait for the
  *   next try. A process that ended as it was told to proves the server works: the next failure waits the shortest time.
  *
@@ -44,6 +46,7 @@
  * |---|---|---|
  * | `start` | take calls, and start the missing spares; also ends a wait or a quarantine, with one try; the failures stand | |
  * | `stop` | every process leaves, waiting calls are refused | |
+ * | `drain` | free processes leave, waiting calls are refused; the config is gone, so no other order than `stop` follows | while stopped |
  * | `restart` | every process leaves, fresh spares start at once; they do not wait for the old ones | |
  * | `reset` | forget the failures; missing spares start at once unless it is stopped | |
  * | `discover` | free processes read the lists; without one, a process is started for it | while stopped |
@@ -192,6 +195,14 @@ const stopAll = machine.enqueueActions(({ context, enqueue }) => {
   }
 });
 
+const stopFree = machine.enqueueActions(({ context, enqueue }) => {
+  for (const [process, phase] of context.processes) {
+    if (phase !== 'free') continue;
+    enqueue({ type: 'setPhase', params: { process, phase: 'leaving' } });
+    enqueue({ type: 'stop', params: { process } });
+  }
+});
+
 const refilled = { target: '#transient.open.stocked', actions: refill } as const;
 
 export const transientMachine = machine.createMachine({
@@ -238,6 +249,7 @@ export const transientMachine = machine.createMachine({
         restart: { target: '.stocked', actions: [stopAll, refill] },
         reset: { target: '.stocked', actions: ['forgetFailures', refill] },
         stop: { target: 'stopped', actions: ['forgetStops', 'refuseCalls', stopAll] },
+        drain: { target: 'draining', actions: ['forgetStops', 'refuseCalls', stopFree] },
         discover: [
           { guard: 'hasFree', actions: { type: 'readLists', params: ({ event }) => event } },
           { actions: launchToRead },
@@ -280,6 +292,31 @@ export const transientMachine = machine.createMachine({
             actions: [{ type: 'remove', params: ({ event }) => event }, refill],
           },
         ],
+      },
+    },
+    draining: {
+      on: {
+        stop: { target: 'stopped', actions: ['forgetStops', stopAll] },
+        'call.settled': {
+          guard: { type: 'isServing', params: ({ event }) => event },
+          actions: [
+            { type: 'setPhase', params: ({ event: { process } }) => ({ process, phase: 'leaving' }) },
+            { type: 'finish', params: ({ event }) => event },
+          ],
+        },
+        'call.gone': {
+          guard: { type: 'isServing', params: ({ event }) => event },
+          actions: [
+            { type: 'setPhase', params: ({ event: { process } }) => ({ process, phase: 'leaving' }) },
+            { type: 'stop', params: ({ event }) => event },
+          ],
+        },
+        'process.ended': {
+          actions: [
+            { type: 'remove', params: ({ event }) => event },
+            { type: 'noteStop', params: ({ event }) => event },
+          ],
+        },
       },
     },
     stopped: {

@@ -121,6 +121,9 @@ export class SimulatedPool {
         this.waiting.length === 0 || taken >= maxInFlight,
       'I6: stopped: every process is leaving, and no call waits':
         state !== 'stopped' || (isLeaving && this.waiting.length === 0),
+      'draining: no process is free, and no call waits':
+        state !== 'draining' ||
+        (!phases.some((phase) => phase.endsWith('free')) && this.waiting.length === 0),
       'a next try is planned while waiting, and only then':
         (context.nextRetryAt !== undefined) === (state === 'open.waiting'),
     };

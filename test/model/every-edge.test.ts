@@ -130,6 +130,7 @@ describe('layer 1: every edge of the transient machine that can happen, walked w
     expect([...untaken.values()].flat()).toEqual([]);
     expect(edges.length).toBeGreaterThan(1000);
     expect([...reached].sort()).toEqual([
+      'draining',
       'open.quarantined',
       'open.refilling',
       'open.stocked',

@@ -140,6 +140,7 @@ type Step = (model: Model, real: Real, name: Name) => void | Promise<void>;
 const order =
   (type: 'start' | 'stop' | 'restart' | 'reset'): Step =>
   (model, real, name) => {
+    if (type === 'stop' || type === 'restart') model.get(name).endDrains();
     model.get(name)[type]();
     void real.herd.view.order(type, { servers: [name] });
   };

@@ -118,8 +118,20 @@ export class ServerSpec {
 
   /** Its config is gone. */
   retire(): void {
-    if (this.inFlight.length === 0) this.stop();
-    else this.#drainsUntil = this.#now() + DRAIN_MS;
+    if (this.inFlight.length === 0) {
+      this.stop();
+      return;
+    }
+    this.#drainsUntil = this.#now() + DRAIN_MS;
+    this.#tell(this.waitingCalls, lastWords.told, false);
+  }
+
+  /** An order to its successor: what it replaces gets no more time. */
+  endDrains(): void {
+    this.#predecessor?.endDrains();
+    if (this.#drainsUntil === undefined) return;
+    this.#drainsUntil = undefined;
+    this.stop();
   }
 
   restart(): void {

@@ -55,6 +55,7 @@ export function transientEventsIn(state: TransientSnapshot): Readonly<Record<str
     stop: { type: 'stop' },
     restart: { type: 'restart' },
     reset: { type: 'reset' },
+    drain: { type: 'drain' },
     discover: { type: 'discover', purpose: 'discovery' },
     'discover for use': { type: 'discover', purpose: 'use' },
     'call.waiting': { type: 'call.waiting' },
@@ -115,7 +116,7 @@ export function transientGraph(
 
 /** What the processes of the simulated world do, and in which phase. */
 const POSSIBLE = [
-  /^(start|stop|restart|reset|discover|call\.waiting|after \w+)$/,
+  /^(start|stop|restart|reset|drain|discover|call\.waiting|after \w+)$/,
   /^free (ready|ready, lists wanted|ended: crash|ended: hopeless)$/,
   /^serving call\.(settled|gone)$/,
   /^leaving ended: (as told|close failed)$/,
@@ -147,6 +148,7 @@ const toPool: Readonly<Record<string, Happens>> = {
   stop: order('stop'),
   restart: order('restart'),
   reset: order('reset'),
+  drain: (pool) => pool.actor.send({ type: 'drain' }),
   discover: (pool) => pool.actor.send({ type: 'discover', purpose: 'discovery' }),
   'call.waiting': (pool) => pool.call(),
   'after refill': (_, world) => world.clock.advance(50),

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { keeperMachine, serverMachine, transientMachine } from '../../src/machines/index.js';
+import {
+  keeperMachine,
+  type ProcessPhase,
+  serverMachine,
+  transientMachine,
+} from '../../src/machines/index.js';
 import { stateName } from '../../src/testing/index.js';
 import { keeperEvents, serverEvents } from './events.js';
 import {
@@ -69,7 +74,13 @@ const transientIgnores: readonly Ignored[] = [
   { event: /^(start|reset)$/, in: /^open\.stocked/, because: 'no spare is missing, no failure is counted' },
   { event: /^restart$/, in: /spares 0, no process/, because: 'no process runs, and no spare is wanted' },
   { event: /^(stop|reset)$/, in: /^stopped/, because: 'it is obeyed already' },
-  { event: /^(discover|call\.waiting)/, in: /^stopped/, because: 'it was stopped by order' },
+  { event: /^(drain|discover|call\.waiting)/, in: /^stopped/, because: 'it was stopped by order' },
+  { event: /^drain$/, in: /^draining/, because: 'it is obeyed already' },
+  {
+    event: /^(start|restart|reset|discover|call\.waiting)/,
+    in: /^draining/,
+    because: 'its config is gone: nothing of it starts',
+  },
   { event: /^call\.waiting$/, in: /full/, because: 'max_in_flight processes are taken' },
   { event: /^(free|leaving) call\./, in: /./, because: 'it has no call' },
   { event: /^serving ready/, in: /./, because: 'it has a call' },
@@ -143,10 +154,7 @@ describe('layer 0: the whole transition table equals the reviewed one, and every
     const edges = [1, 0].flatMap((spares) => transientGraph(() => true, { spares, maxInFlight }));
     // a section shows what an event does to each phase, so its state has a process in each, or none at all
     const hasEachPhase = ({ from }: { from: TransientSnapshot }) =>
-      from.context.processes.size === 0 ||
-      (from.hasTag('open') ? (['free', 'serving', 'leaving'] as const) : (['leaving'] as const)).every(
-        (phase) => oldest(from, phase) !== undefined,
-      );
+      from.context.processes.size === 0 || phasesIn(from).every((phase) => oldest(from, phase) !== undefined);
     const table = transitionTable(transientMachine, {
       states: firstOf(edges.filter(hasEachPhase), title),
       events: transientEventsIn,
@@ -178,6 +186,11 @@ describe('layer 0: the whole transition table equals the reviewed one, and every
     );
   });
 });
+
+function phasesIn(state: TransientSnapshot): ProcessPhase[] {
+  if (state.hasTag('open')) return ['free', 'serving', 'leaving'];
+  return state.matches('draining') ? ['serving', 'leaving'] : ['leaving'];
+}
 
 function known(machine: typeof serverMachine | typeof keeperMachine | typeof transientMachine): string[] {
   const internal = /^xstate\.after\.|^xstate\.error\.actor\.(link|permit)$|^ending\.noted$/;

@@ -11,7 +11,7 @@
  * | recheck | a slow restart: of a remote server that was never connected, because its entry looks wrong |
  * | intensity | at most `max_restarts` restarts in any `restart_window` |
  * | cool-down | the time of a quarantine in which a call makes no try |
- * | trial | the one try after the cool-down, made by a call or by the supervisor; it fails if the incarnation fails before it is healthy |
+ * | trial | the one try after the cool-down, made by a call or by the supervisor; it fails if the incarnation fails before it is healthy; after a shortage the policy repeats it |
  *
  * Two counts, because each is blind to what the other sees. The window alone never notices a server whose every
  * start runs into a timeout of two minutes. Failed starts alone never notice one that shakes hands and then dies.

@@ -1,4 +1,5 @@
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { sleep } from '../async.js';
 import { systemClock } from '../clock.js';
@@ -16,7 +17,8 @@ const PATIENCE_MS = 30_000;
 export async function withFileLock<T>(path: string, work: () => T): Promise<T> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const startedAt = systemClock.now();
-  while (!take(path)) {
+  const token = randomUUID();
+  while (!take(path, token)) {
     if (systemClock.now() - startedAt > PATIENCE_MS) {
       throw new ToolherdError(`${path} is held by another process`, {
         why: 'only one process at a time may change the file beside it',
@@ -28,13 +30,14 @@ export async function withFileLock<T>(path: string, work: () => T): Promise<T> {
   try {
     return work();
   } finally {
-    rmSync(path, { force: true });
+    // work that took too long lost the lock: it may be another's by now
+    if (tokenIn(path) === token) rmSync(path, { force: true });
   }
 }
 
-function take(path: string): boolean {
+function take(path: string, token: string): boolean {
   try {
-    closeSync(openSync(path, 'wx', 0o600));
+    writeFileSync(path, token, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if (!isCode(error, 'EEXIST')) throw error;
@@ -43,15 +46,33 @@ function take(path: string): boolean {
   }
 }
 
-/** Renames it first: of two processes that find it stale, only one can. */
+/**
+ * Renames it first: of two processes that find it stale, only one can. Between the look and the rename another process may
+ * have replaced it with its own lock, which is put back.
+ */
 function removeStale(path: string): void {
+  // before the look at its age: a lock that came since is young
+  const stale = tokenIn(path);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined || Date.now() - stat.mtimeMs < STALE_MS) return;
-  const aside = `${path}.${process.pid}.stale`;
+  const aside = `${path}.${randomUUID()}.stale`;
   try {
     renameSync(path, aside);
-    rmSync(aside, { force: true });
+    if (tokenIn(aside) !== stale) linkSync(aside, path);
   } catch (error) {
-    if (!isCode(error, 'ENOENT')) throw error;
+    // ENOENT: another process has removed it; EEXIST: another process has a lock already
+    if (!isCode(error, 'ENOENT') && !isCode(error, 'EEXIST')) throw error;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+}
+
+/** Undefined where there is no lock. */
+function tokenIn(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
   }
 }

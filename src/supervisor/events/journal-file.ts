@@ -19,6 +19,8 @@ const LONGEST_CAUSE = 1000;
 const MAX_BYTES = 32 * 2 ** 20;
 /** A start makes six entries within a second: they are written in one go. */
 const WRITE_AFTER_MS = 1000;
+/** Between two writes: a herd changes all the time if one of its servers does. */
+const LEAST_PAUSE_MS = 10_000;
 
 /**
  * The last entries of every journal in one private file, so that `why` knows after a restart of the daemon what happened
@@ -29,7 +31,10 @@ export class JournalFile implements JournalStore {
   readonly #clock: Clock;
   /** The server that changed last is the last one. */
   readonly #journals: Map<string, readonly JournalEntry[]>;
+  /** The JSON of each journal as it was written last. Most journals do not change between two writes. */
+  readonly #texts = new Map<string, string>();
   #timer: unknown;
+  #writtenAt = Number.NEGATIVE_INFINITY;
 
   constructor(file: string, clock: Clock) {
     this.#file = file;
@@ -44,9 +49,13 @@ export class JournalFile implements JournalStore {
   keep(id: string, entries: readonly JournalEntry[]): void {
     this.#journals.delete(id);
     this.#journals.set(id, entries);
+    this.#texts.delete(id);
     const [oldest] = this.#journals.keys();
-    if (this.#journals.size > KEPT_SERVERS && oldest !== undefined) this.#journals.delete(oldest);
-    this.#timer ??= this.#clock.setTimeout(() => this.#write(), WRITE_AFTER_MS);
+    if (this.#journals.size > KEPT_SERVERS && oldest !== undefined) {
+      this.#journals.delete(oldest);
+      this.#texts.delete(oldest);
+    }
+    this.#timer ??= this.#clock.setTimeout(() => this.#write(), this.#delayMs);
   }
 
   /** Writes what is not on disk yet. */
@@ -54,15 +63,28 @@ export class JournalFile implements JournalStore {
     if (this.#timer !== undefined) this.#write();
   }
 
+  get #delayMs(): number {
+    return Math.max(WRITE_AFTER_MS, this.#writtenAt + LEAST_PAUSE_MS - this.#clock.now());
+  }
+
   #write(): void {
     this.#clock.clearTimeout(this.#timer);
     this.#timer = undefined;
-    const journals = Object.fromEntries([...this.#journals].map(([id, entries]) => [id, shortened(entries)]));
+    this.#writtenAt = this.#clock.now();
+    const journals = [...this.#journals].map(([id, entries]) => this.#textOf(id, entries));
     try {
-      replaceFile(this.#file, `${JSON.stringify({ version: 1, journals })}\n`);
+      replaceFile(this.#file, `{"version":1,"journals":{${journals.join(',')}}}\n`);
     } catch {
       // "why" then knows less
     }
+  }
+
+  #textOf(id: string, entries: readonly JournalEntry[]): string {
+    const known = this.#texts.get(id);
+    if (known !== undefined) return known;
+    const text = `${JSON.stringify(id)}:${JSON.stringify(shortened(entries))}`;
+    this.#texts.set(id, text);
+    return text;
   }
 }
 

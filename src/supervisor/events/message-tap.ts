@@ -161,10 +161,16 @@ export class MessageTap {
     }));
   }
 
-  /** Redacted before it is cut: the half of a secret would not be recognised. */
+  /**
+   * Redacted before it is cut: the half of a secret would not be recognised. Of a text that is not read to its end, the
+   * end of what was read may be such a half.
+   */
   #shown(spec: ServerSpec, said: string, longest: number): string {
-    const clean = this.#options.redactFor(spec, withoutEscapes(said.slice(0, longest + LONGEST_SECRET)));
-    return cut(clean, longest, said.length - longest);
+    const mostRead = longest + LONGEST_SECRET;
+    const clean = this.#options.redactFor(spec, withoutEscapes(said.slice(0, mostRead)));
+    if (said.length <= mostRead) return cut(clean, longest, said.length - longest);
+    const sure = clean.slice(0, -LONGEST_SECRET).slice(0, longest);
+    return cutMark(sure, said.length - sure.length);
   }
 
   #now(): string {
@@ -173,7 +179,11 @@ export class MessageTap {
 }
 
 function cut(text: string, longest: number, more: number): string {
-  return text.length <= longest ? text : `${text.slice(0, longest)} … (${more} more)`;
+  return text.length <= longest ? text : cutMark(text.slice(0, longest), more);
+}
+
+function cutMark(shown: string, more: number): string {
+  return `${shown} … (${more} more)`;
 }
 
 function jsonOf(data: unknown): string {

@@ -239,6 +239,7 @@ export class HerdCore {
   /** Writes into the journal of a server. */
   noteInJournal(key: string, incarnation: number, text: string): void {
     this.#journal.note(key, incarnation, text);
+    this.#keepJournal(key);
   }
 
   journalOf({ key }: ConfiguredServer) {
@@ -353,9 +354,13 @@ export class HerdCore {
     this.#journal.recall(key, this.#options.journals?.recall(id) ?? []);
   }
 
-  #changed({ key, incarnation, cause, at, state, detail }: Change): void {
+  #keepJournal(key: string): void {
     const id = this.#journalIds.get(key);
     if (id !== undefined) this.#options.journals?.keep(id, this.#journal.of(key));
+  }
+
+  #changed({ key, incarnation, cause, at, state, detail }: Change): void {
+    this.#keepJournal(key);
     this.#emit('state', key, () => {
       const shown = detail ?? this.pool.at(key)?.snapshot().detail;
       return shown && { incarnation, state, detail: shown, cause, at };
@@ -386,8 +391,10 @@ function shortened(text: string): string {
 function journalId(spec: ServerSpec): string | undefined {
   const { name, sharing, origin } = spec;
   if (sharing === 'per-agent') return undefined;
-  const folder = sharing === 'per-folder' && spec.transport === 'stdio' ? spec.cwd : undefined;
-  return JSON.stringify([origin.file, name, ...(folder === undefined ? [] : [folder])]);
+  if (sharing === 'shared') return JSON.stringify([origin.file, name]);
+  // a remote server knows its folder by its roots
+  const folder = spec.transport === 'stdio' ? spec.cwd : spec.roots.map(({ uri }) => uri).join(' ');
+  return JSON.stringify([origin.file, name, folder]);
 }
 
 /**

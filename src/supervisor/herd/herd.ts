@@ -77,6 +77,11 @@ export class Herd {
     return this.#core.wantedLogLevel(key);
   }
 
+  /** `daemon.log_level` has changed. */
+  renewLogLevels(): void {
+    for (const server of this.#core.pool.servers) server.renewLogLevel();
+  }
+
   /** Writes into the journal of a server what toolherd did for this incarnation. */
   noteInJournal(key: string, incarnation: number, text: string): void {
     this.#core.noteInJournal(key, incarnation, text);

@@ -57,9 +57,11 @@ export class ViewOrders {
     if ('servers' in selection && order !== 'stop')
       for (const { server } of visibles) checkConfigured(server.spec);
     const servers = new Set(visibles.flatMap((visible) => this.#meant(visible)));
+    const predecessors = order === 'stop' || order === 'restart' ? this.#predecessorsOf(servers) : [];
+    for (const predecessor of predecessors) predecessor.stop();
     const meant = [...servers].filter(({ spec }) => spec.enabled);
     for (const server of meant) server[order]();
-    if (wait) await this.#obeyed(order, meant);
+    if (wait) await this.#obeyed(order, order === 'stop' ? [...meant, ...predecessors] : meant);
     return this.#core.status(visibles);
   }
 
@@ -139,6 +141,12 @@ export class ViewOrders {
   /** An order for a placeholder goes to every agent's own server. */
   #meant({ server, isPlaceholder }: VisibleServer): ConfiguredServer[] {
     return isPlaceholder ? this.#core.pool.ofAgents(server.spec) : [server];
+  }
+
+  /** What still answers calls of an entry that has changed: a user who stops or restarts the server does not wait for it. */
+  #predecessorsOf(servers: ReadonlySet<ConfiguredServer>): ConfiguredServer[] {
+    const keys = new Set([...servers].map(({ key }) => key));
+    return this.#core.pool.retiring.filter(({ key }) => keys.has(key));
   }
 
   async #obeyed(order: Order, servers: readonly ConfiguredServer[]): Promise<void> {

@@ -94,8 +94,10 @@ export class NameSearch {
     const name = this.#name;
     const { spec, catalog } = this.server;
     const keys = catalog.keysOf(this.#list);
+    // most calls: no prefix has to be made
+    if (keys?.has(name)) return name;
     const form = this.#formOf(spec.name);
-    if (form === undefined || keys?.has(name)) return name;
+    if (form === undefined) return name;
     const listed = this.#listedBy(spec.name);
     if (listed !== undefined) return listed.name;
     const isUnread = keys === undefined && catalog.listStates().has(this.#list);

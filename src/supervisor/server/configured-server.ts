@@ -154,7 +154,9 @@ export class ConfiguredServer {
     this.latencies.add(call.elapsedMs);
     if (!call.outcome.ok) this.failures += 1;
     this.#deps.called?.(call);
-    if (this.#endDrain !== undefined && this.#inFlight === 0) this.#endDrain();
+    if (this.#endDrain === undefined) return;
+    if (this.#inFlight === 0) this.#endDrain();
+    else this.#runner.drain(replaced(this.spec.name));
   }
 
   /**
@@ -215,8 +217,8 @@ export class ConfiguredServer {
   }
 
   /**
-   * Stops it when its calls in flight have ended, or when the time is over. At once with the last outcome: a server that
-   * crashes here is not started again.
+   * Stops it when its calls in flight have ended, or when the time is over. At once with the last outcome: a process that
+   * crashes here is not started again. Calls that only wait for a start fail at once.
    */
   #drain(): Promise<void> {
     const { clock, log } = this.#deps;
@@ -235,6 +237,7 @@ export class ConfiguredServer {
         this.#runner.stop(replaced(name));
         resolve();
       };
+      this.#runner.drain(replaced(name));
     });
   }
 

@@ -71,6 +71,10 @@ export class ReplicaSet implements Runner {
     for (const replica of this.#replicas) replica.stop(refusal);
   }
 
+  drain(refusal: MCPError): void {
+    for (const replica of this.#replicas) replica.drain(refusal);
+  }
+
   cut(errorFor: (sent: boolean) => MCPError): void {
     for (const replica of this.#replicas) replica.cut(errorFor);
   }

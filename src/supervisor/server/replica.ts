@@ -111,6 +111,12 @@ export class Replica {
     this.#failWaiting();
   }
 
+  /** Stops it, unless its process has a call. With the outcome of the last one, a crashed process has no successor. */
+  drain(refusal: MCPError): void {
+    if (this.#inFlight === 0) this.stop(refusal);
+    else this.gate.fail(refusal);
+  }
+
   /** Fails the calls that are with the process. */
   cut(errorFor: (sent: boolean) => MCPError): void {
     this.#gated.link?.session.close(errorFor);
@@ -164,6 +170,10 @@ export class Replica {
     return keeperState(stateName(this.#keeper.getSnapshot().value));
   }
 
+  get #inFlight(): number {
+    return this.#gated.link?.session.callsInFlight ?? 0;
+  }
+
   get #lastError(): Failed | undefined {
     const { lastError } = this.context;
     return this.#broken ?? (lastError && this.#advised(lastError));
@@ -183,7 +193,7 @@ export class Replica {
       nextRetryAt,
       lastError: this.#lastError,
       failedAt: this.#failedAt,
-      inFlight: link?.session.callsInFlight ?? 0,
+      inFlight: this.#inFlight,
       opened: this.isUp ? this.#gated.opened : undefined,
     };
   }

@@ -21,6 +21,11 @@ export interface Runner {
   start(): void;
   /** `refusal`: the error of calls from now on. */
   stop(refusal: MCPError): void;
+  /**
+   * Its config is gone: fails the calls that wait for a process, stops the processes without a call, and restarts none of
+   * the others. Call it again after each outcome.
+   */
+  drain(refusal: MCPError): void;
   /** Fails the calls that are with a process. Calls that wait for one are not touched. */
   cut(errorFor: (sent: boolean) => MCPError): void;
   restart(): void;

@@ -112,6 +112,12 @@ export class TransientPool implements Runner {
     this.#actor.send({ type: 'stop' });
   }
 
+  drain(refusal: MCPError): void {
+    this.#stopError = refusal;
+    this.#actor.send({ type: 'drain' });
+    for (const transient of [...this.#processes.values()]) transient.refuseWaiting(refusal);
+  }
+
   cut(errorFor: (sent: boolean) => MCPError): void {
     for (const transient of [...this.#processes.values()]) transient.cut(errorFor);
   }

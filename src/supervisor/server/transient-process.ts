@@ -136,6 +136,11 @@ export class TransientProcess {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send({ type: 'stop' });
   }
 
+  /** Fails its call, if it was not sent yet. */
+  refuseWaiting(refusal: MCPError): void {
+    this.#gate.fail(refusal);
+  }
+
   /** Fails its call. */
   cut(errorFor: (sent: boolean) => MCPError): void {
     this.#gated.link?.session.close(errorFor);

@@ -1,7 +1,7 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ReloadReport } from '../../fleet/fleet.js';
 import type { MCPError } from '../../shared/call-errors.js';
-import { unknownServer } from '../errors.js';
+import { replaced, unknownServer } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { Holder, ServerPool } from '../server/server-pool.js';
 import { identityOf } from '../spec-identity.js';
@@ -92,14 +92,14 @@ export class ViewServers {
     const report = this.compare(specs);
     const unchanged = new Set(report.unchanged);
     // a file that is not allowed any more gets no time
-    const withdrawn = new Set(
-      specs.filter(({ unusable }) => unusable?.detail === 'not_allowed').map(({ name }) => name),
-    );
+    const notAllowed = specs.filter(({ unusable }) => unusable?.detail === 'not_allowed');
+    const withdrawn = new Set(notAllowed.map(({ name }) => name));
     for (const [name, { server }] of this.#servers) {
       if (unchanged.has(name)) continue;
       this.#servers.delete(name);
       this.#release(server, !withdrawn.has(name));
     }
+    this.#stopRetiring(new Set(notAllowed.map(({ origin }) => origin.file)));
     return report;
   }
 
@@ -132,6 +132,12 @@ export class ViewServers {
     const { pool, holder } = this.#options;
     const { key, gone = Promise.resolve() } = this.#leaving.get(spec.name) ?? {};
     return pool.acquire({ spec, holder, key, predecessor: gone });
+  }
+
+  /** An earlier version of these files may still answer its calls. */
+  #stopRetiring(files: ReadonlySet<string>): void {
+    for (const server of this.#options.pool.retiring)
+      if (files.has(server.spec.origin.file)) server.stop(replaced(server.spec.name));
   }
 
   #release(server: ConfiguredServer, drains: boolean): void {

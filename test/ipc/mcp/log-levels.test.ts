@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as wire from '../../../src/shared/mcp/mcp-names.js';
 import { config, server } from '../../faults/config.js';
@@ -32,6 +34,22 @@ describe('the log level of a server', () => {
     await setLevel(quiet, 'warning');
     await until(async () => (await levels()).length === 3);
     expect(await levels()).toEqual(['info', 'debug', 'info']);
+  });
+
+  it('follows a changed daemon.log_level, and so does the log file', async () => {
+    const { home, levels, fleet, say } = await startChatty();
+    const change = async (log_level: string) => {
+      home.configure(config([server('chatty', 'chatty.mjs')], { log_level }));
+      await fleet.reload();
+    };
+    await change('debug');
+    await until(async () => (await levels()).at(-1) === 'debug');
+    await say('chatty', 'log', { messages: [{ level: 'debug', data: 'fine' }] });
+    const file = join(home.folder, 'state', 'logs', 'servers', 'chatty.log');
+    await until(() => readFileSync(file, 'utf8').includes('"fine"'));
+    await change('warn');
+    await until(async () => (await levels()).at(-1) === 'warning');
+    expect(await levels()).toEqual(['info', 'debug', 'warning']);
   });
 
   it('is what agents want already when its process starts', async () => {

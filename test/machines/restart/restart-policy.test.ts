@@ -73,6 +73,7 @@ describe('what follows an ending', () => {
     const ending = failed({ cause: 'spawn', message: 'no more processes', shortage: true });
     const worst = { ...full, failedStarts: 99 };
     expect(decide(ending, worst, defaults, 50)).toEqual({ verdict: 'restart', attempt: 5 });
+    expect(decide(ending, worst, defaults, 50, true)).toEqual({ verdict: 'restart', attempt: 5 });
     expect(decide(ending, worst, { ...defaults, restart: 'never' }, 50).verdict).toBe('quarantine');
     expect(afterEnding(full, ending, undefined, defaults)).toEqual({ ...full, restarts: [] });
   });

@@ -1,8 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { HttpSpec } from '../../../src/config/fields/spec.js';
 import type { JournalEntry } from '../../../src/fleet/fleet.js';
-import { JournalFile } from '../../../src/supervisor/events/journal-file.js';
+import { JournalFile, type JournalStore } from '../../../src/supervisor/events/journal-file.js';
 import { makeFolder } from '../../support/folder.js';
 import { settled, spec, World } from '../world.js';
 
@@ -38,6 +39,42 @@ describe('the stored journals', () => {
     expect(open().recall('a')).toEqual([]);
     clock.advance(1000);
     expect(open().recall('a')).toHaveLength(1);
+  });
+
+  test('are written every 10 s at most while they change', () => {
+    const { clock, open } = begin();
+    const store = open();
+    const entries = [entry('running')];
+    const counts = Array.from({ length: 22 }, () => {
+      store.keep('a', entries);
+      clock.advance(1000);
+      entries.push(entry('waiting'));
+      return open().recall('a').length;
+    });
+    expect([...new Set(counts)]).toEqual([1, 11, 21]);
+  });
+
+  test('a write makes the text of a changed journal only', () => {
+    const { open } = begin();
+    const store = open();
+    let read = 0;
+    const watched = Object.defineProperty(entry('running'), 'event', {
+      enumerable: true,
+      get: () => {
+        read += 1;
+        return 'start';
+      },
+    });
+    store.keep('a', [watched]);
+    store.close();
+    const once = read;
+    store.keep('b', [entry('running')]);
+    store.close();
+    expect([once > 0, read]).toEqual([true, once]);
+    store.keep('a', [watched, entry('waiting')]);
+    store.close();
+    expect(open().recall('a')).toHaveLength(2);
+    expect(open().recall('b')).toHaveLength(1);
   });
 
   test('are in a file that only its owner can read', () => {
@@ -102,4 +139,23 @@ describe('the stored journals', () => {
     expect(second.view.inspect('srv').journal.every(({ earlier }) => earlier === true)).toBe(true);
     expect(second.view.status()[0]).toMatchObject({ detail: 'idle' });
   });
+
+  const perFolder = spec({ sharing: 'per-folder' });
+  test.each([perFolder, { ...perFolder, transport: 'http', headers: {} } as unknown as HttpSpec])(
+    'the servers of two folders have a journal each: $transport',
+    (one) => {
+      const ids: string[] = [];
+      const journals: JournalStore = {
+        recall: (id) => {
+          ids.push(id);
+          return [];
+        },
+        keep: () => {},
+      };
+      const herd = new World().herd({ journals });
+      herd.apply([one]);
+      for (const folder of ['/one', '/two']) herd.view.fork(folder, null, folder);
+      expect(new Set(ids).size).toBe(3);
+    },
+  );
 });

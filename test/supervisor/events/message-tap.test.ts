@@ -116,6 +116,16 @@ describe('notifications of a server', () => {
     expect(JSON.stringify(events)).not.toContain('hunter');
   });
 
+  test('X1: a message that is not read to its end shows no half of the secret where the reading ends', async () => {
+    const token = 'abcdefghij'.repeat(10);
+    const { say, heard, events } = await listen({ env: { API_TOKEN: token } });
+    const data = `${'x'.repeat(50)}${token}`.repeat(2000);
+    await say('chatty', 'log', { messages: [{ level: 'error', data }] });
+    const told = await heard<LogEvent>(({ topic }) => topic === 'log');
+    expect(told.message).toMatch(/ … \(\d+ more\)$/);
+    expect(JSON.stringify(events)).not.toContain('abcdefghij');
+  });
+
   test('a flood of log messages is limited, and the log counts the dropped ones', async () => {
     const { say, written } = await listen();
     await say('chatty', 'flood', { count: 2000 });

@@ -229,6 +229,32 @@ describe('a changed config', () => {
       expect((await calling).error).toMatchObject({ type: 'ServerUnavailableError', sent: true });
     });
 
+    test.each(['restart', 'stop'] as const)('an order to %s ends the wait for the calls', async (order) => {
+      const { herd, calling, old } = await called([named('a', { args: ['new'] })]);
+      const obeyed = herd.view.order(order, { servers: ['a'] }, true);
+      expect((await calling).error).toMatchObject({ type: 'ServerUnavailableError', sent: true });
+      await obeyed;
+      expect(old.isAlive).toBe(false);
+    });
+
+    test('a start order lets the old server answer its calls', async () => {
+      const { herd, calling, old } = await called([named('a', { args: ['new'] })]);
+      void herd.view.order('start', { servers: ['a'] });
+      await settled();
+      old.answers();
+      expect((await calling).success).toBe(true);
+    });
+
+    test('a file that is withdrawn after a change ends the wait of its old server', async () => {
+      const { herd, calling, old } = await called([named('a', { args: ['new'] })]);
+      expect(old.isAlive).toBe(true);
+      const unusable = { detail: 'not_allowed', why: 'it was revoked', fix: 'allow it' } as const;
+      herd.apply([named('a', { enabled: false, unusable })]);
+      expect((await calling).error).toMatchObject({ type: 'ServerUnavailableError', sent: true });
+      await settled();
+      expect(old.isAlive).toBe(false);
+    });
+
     test('a shutdown does not wait for the calls', async () => {
       const { herd, calling, old } = await called([]);
       const report = await herd.shutdown(60_000, async () => expect.unreachable('nothing was late'));
@@ -236,6 +262,51 @@ describe('a changed config', () => {
       expect((await calling).error?.message).not.toContain('config');
     });
   });
+
+  test('a replica that crashes while another answers its call is not started again', async () => {
+    const { world, herd } = createHerd();
+    herd.apply([named('a', { replicas: 3, start: 'eager', maxTimeoutMs: 60_000 })]);
+    await settled();
+    const calls = [1, 2].map(() => herd.view.calls.call({ server: 'a', tool: 'x', timeout_ms: 50_000 }));
+    await settled();
+    herd.apply([]);
+    await settled();
+    // the third has no call
+    expect(world.alive.length).toBe(2);
+    const [one, two] = world.alive;
+    one?.crashes();
+    await world.passes(5000);
+    expect([world.links.length, world.alive]).toEqual([3, [two]]);
+    two?.answers();
+    expect((await Promise.all(calls)).map(({ success }) => success).sort()).toEqual([false, true]);
+    await settled();
+    expect([world.alive, world.clock.pending]).toEqual([[], 0]);
+  });
+
+  test.each([0, 1])(
+    'a call that waits for a transient server with %i spares fails unsent',
+    async (spares) => {
+      const { world, herd } = createHerd();
+      herd.apply([named('a', { lifecycle: 'transient', maxInFlight: 2, maxTimeoutMs: 60_000, spares })]);
+      await settled();
+      const first = herd.view.calls.call({ server: 'a', tool: 'x', timeout_ms: 50_000 });
+      await settled();
+      const [old] = world.alive;
+      world.behaviour = () => ({});
+      // one waits for its process, the other for room
+      const waiting = [1, 2].map(() => herd.view.calls.call({ server: 'a', tool: 'x', timeout_ms: 50_000 }));
+      await world.passes(100);
+      herd.apply([]);
+      for (const { error } of await Promise.all(waiting))
+        expect(error).toMatchObject({ message: expect.stringContaining('config has changed'), sent: false });
+      await world.passes(5000);
+      expect(world.alive).toEqual([old]);
+      old?.answers();
+      expect((await first).success).toBe(true);
+      await world.passes(60_000);
+      expect([world.alive, world.clock.pending]).toEqual([[], 0]);
+    },
+  );
 
   test('stops a server that it disables, and starts it when it is enabled again', async () => {
     const { world, herd } = createHerd();
