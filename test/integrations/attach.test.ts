@@ -144,6 +144,7 @@ describe('toolherd attach', () => {
         scope: 'user',
         file,
         change: 'deleted',
+        backup: null,
         dry_run: false,
       });
     },
