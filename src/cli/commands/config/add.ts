@@ -8,9 +8,10 @@ import { formatRequirement, requirementJson } from '../registry/format.js';
 import { allowCommands, commandsToAllow } from './allow-commands.js';
 import { type ConfigFile, chosenFile, globalFile } from './config-target.js';
 import { editConfigFile } from './edit-config-file.js';
-import { entriesIn } from './install-state.js';
+import { entriesIn, ourEntries } from './install-state.js';
 import { type NewEntry, newEntry } from './new-entry.js';
 import { planInsert } from './plan-insert.js';
+import { unsetVariables } from './unset-variables.js';
 
 export const command = defineCommand({
   name: 'add',
@@ -91,6 +92,11 @@ If another server of the registry has the same short name, use --name.`,
       allowing: dryRun ? allowing : [],
     });
     warnings.push(...overrides(context, target, entry.name));
+    if (!dryRun) {
+      const added = ourEntries(edited.after, target).filter(({ name }) => name === entry.name);
+      const told = unset.map(({ name }) => name);
+      warnings.push(...(await unsetVariables(context, target, added, told)));
+    }
     const diff = fileDiff(target.file, edited.before, edited.after);
     output.json({
       ok: true,
