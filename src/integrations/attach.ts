@@ -247,8 +247,10 @@ function assertOnlyEntry(client: Client, file: string, before: string, after: st
     isDeepStrictEqual(plain(now.rest), plain(original.rest))
   )
     return;
+  const isForm = isMap(parseDocument(client.format, file, before));
+  const form = `'${client.keys.join('.')}' is written in a form that toolherd cannot edit`;
   throw new ToolherdError(`${file} cannot be edited`, {
-    why: `'${client.keys.join('.')}' is written in a form that toolherd cannot edit. Nothing was written.`,
+    why: `${isForm ? form : 'its content is no map of keys and values'}. Nothing was written.`,
     fix:
       entry === undefined
         ? `remove '${[...client.keys, ENTRY_NAME].join('.')}' by hand`
@@ -263,6 +265,8 @@ function splitEntry(document: unknown, keys: readonly string[]): { entry: unknow
 }
 
 function splitAt(value: unknown, key: string, deeper: readonly string[]): { entry: unknown; rest: unknown } {
+  // clients read a key without a value as an empty map
+  if (value === null) return { entry: undefined, rest: {} };
   if (!isMap(value) || !Object.hasOwn(value, key)) return { entry: undefined, rest: value };
   const { [key]: inner, ...others } = value as Record<string, unknown>;
   const [next, ...last] = deeper;
