@@ -304,6 +304,15 @@ describe('toolherd add', () => {
       stderr: expect.stringContaining('fix: write toolherd add NAME --url URL\n'),
     });
   });
+
+  it('an entry that would be wrong is exit 78, and no line of a file is named that was never written', async () => {
+    const { run, configFile } = await prepareRegistry();
+    const { status, stderr } = await run('add', 'r', '-g', '--url', 'localhost:1/mcp');
+    expect(status).toBe(78);
+    expect(stderr).toContain("error: MCPConfigError: 'url' must use https://");
+    expect(stderr).not.toContain(configFile);
+    expect(existsSync(configFile)).toBe(false);
+  });
 });
 
 describe('trust in an agent file', () => {
