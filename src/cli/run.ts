@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { loadBundle } from '../bin/load-bundle.js';
 import { isCode } from '../shared/errors.js';
@@ -25,6 +26,14 @@ const streams = {
   get stderr() {
     if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => undefined);
     return process.stderr;
+  },
+  get isOne() {
+    try {
+      const [out, err] = [fstatSync(1), fstatSync(2)];
+      return out.dev === err.dev && out.ino === err.ino;
+    } catch {
+      return false;
+    }
   },
 };
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { ListKey } from '../config/edit/index.js';
@@ -26,10 +27,12 @@ interface AttachOutcome {
 
 interface DetachOutcome {
   file: string;
-  /** `restored`: the file is as it was before `attach`; `deleted`: it held nothing but our entry. */
+  /** `restored`: the file, or the entry that `attach` replaced, is as it was; `deleted`: the file held nothing but our entry. */
   change: 'removed' | 'restored' | 'deleted' | 'unchanged';
   before: string;
   after: string;
+  /** The backup, where it is the only copy of what the file held. */
+  backup: string | undefined;
 }
 
 interface Options {
@@ -56,7 +59,8 @@ export async function attachClient(
   assertOnlyEntry(client, file, before, after, entry);
   const change = text === undefined ? 'created' : current === undefined ? 'added' : 'replaced';
   // A file that has an entry of ours is not the original. The first attach has made the backup, or the file itself.
-  const backup = text === undefined || isOurs(current) ? undefined : backupOf(file);
+  const isBackedUp = text === undefined || isOurs(current) || isLost(file, text);
+  const backup = isBackedUp ? undefined : backupOf(file);
   if (!dryRun) {
     const folders = missingFolders(file);
     if (backup !== undefined) await writeBackup(file, backup);
@@ -66,36 +70,51 @@ export async function attachClient(
   return { ...known, change, backup };
 }
 
-/** Removes our entry, and the backup and the folders that `attach` made. An entry of the same name that is not ours stays. */
+/**
+ * Removes our entry, and the backup and the folders that `attach` made. An entry of the same name that is not ours stays.
+ * A backup stays when it is the only copy of what the file held.
+ */
 export async function detachClient(client: Client, file: string, options: Options): Promise<DetachOutcome> {
   const outcome = await removeOurs(client, file, options);
-  if (options.dryRun) return outcome;
-  await rm(backupOf(file), { force: true });
+  const backup = isOnlyCopy(client, outcome) ? backupOf(file) : undefined;
+  if (options.dryRun) return { ...outcome, backup };
+  if (backup === undefined) await rm(backupOf(file), { force: true });
   options.record.remove(file);
-  return outcome;
+  return { ...outcome, backup };
 }
 
-async function removeOurs(client: Client, file: string, { dryRun, record }: Options): Promise<DetachOutcome> {
+type Removal = Omit<DetachOutcome, 'backup'>;
+
+async function removeOurs(client: Client, file: string, { dryRun, record }: Options): Promise<Removal> {
   const before = readClientFile(file) ?? '';
   const entry = entryIn(client, file, before);
   if (!isOurs(entry)) return { file, before, after: before, change: 'unchanged' };
-  const backup = backupOf(file);
   // When the file has not changed since `attach`, its original is restored byte for byte.
-  const original = originalOf(client, backup, before, entry);
-  if (original === undefined && isOnlyOurs(client, file, before, entry, record)) {
+  const original = originalOf(client, file, before, entry);
+  const replaced = replacedEntry(client, file);
+  if (original === undefined && replaced === undefined && isOnlyOurs(client, file, before, entry, record)) {
     if (!dryRun) await rm(file);
     return { file, before, after: '', change: 'deleted' };
   }
-  const after = original ?? removeEntry(client, before);
-  assertOnlyEntry(
-    client,
-    file,
-    before,
-    after,
-    original === undefined ? undefined : entryIn(client, file, original),
-  );
+  const rest = replaced === undefined ? removeEntry(client, before) : setEntry(client, before, replaced);
+  const after = original ?? rest;
+  assertOnlyEntry(client, file, before, after, replaced);
   if (!dryRun) await writeFileAtomically(file, after, { expected: Buffer.from(before) });
-  return { file, before, after, change: original === undefined ? 'removed' : 'restored' };
+  const isRestored = original !== undefined || replaced !== undefined;
+  return { file, before, after, change: isRestored ? 'restored' : 'removed' };
+}
+
+/** Whether the file holds less than its backup for another reason than `detach`. */
+function isOnlyCopy(client: Client, { file, before, change }: Removal): boolean {
+  if (change === 'deleted') return isLost(file, '');
+  if (change !== 'unchanged') return false;
+  const isDropped = entryIn(client, file, before) === undefined && replacedEntry(client, file) !== undefined;
+  return isDropped || isLost(file, before);
+}
+
+/** Whether the file has become empty since its backup was made. */
+function isLost(file: string, text: string): boolean {
+  return text.trim() === '' && existsSync(backupOf(file));
 }
 
 /** Whether `attach` made the file and the client added nothing but the address of its schema, as opencode does. */
@@ -131,11 +150,22 @@ function backupOf(file: string): string {
   return `${file}.before-toolherd`;
 }
 
-function originalOf(client: Client, backup: string, now: string, entry: unknown): string | undefined {
+function originalOf(client: Client, file: string, now: string, entry: unknown): string | undefined {
   try {
-    const original = readClientFile(backup);
-    if (original === undefined || isOurs(entryIn(client, backup, original))) return undefined;
+    const original = readClientFile(backupOf(file));
+    if (original === undefined || isOurs(entryIn(client, file, original))) return undefined;
     return setEntry(client, original, entry) === now ? original : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The entry of another program that `attach` replaced. */
+function replacedEntry(client: Client, file: string): unknown {
+  const backup = backupOf(file);
+  try {
+    const entry = entryIn(client, backup, readClientFile(backup) ?? '');
+    return isOurs(entry) ? undefined : entry;
   } catch {
     return undefined;
   }
@@ -217,8 +247,10 @@ function assertOnlyEntry(client: Client, file: string, before: string, after: st
     isDeepStrictEqual(plain(now.rest), plain(original.rest))
   )
     return;
+  const isForm = isMap(parseDocument(client.format, file, before));
+  const form = `'${client.keys.join('.')}' is written in a form that toolherd cannot edit`;
   throw new ToolherdError(`${file} cannot be edited`, {
-    why: `'${client.keys.join('.')}' is written in a form that toolherd cannot edit. Nothing was written.`,
+    why: `${isForm ? form : 'its content is no map of keys and values'}. Nothing was written.`,
     fix:
       entry === undefined
         ? `remove '${[...client.keys, ENTRY_NAME].join('.')}' by hand`
@@ -233,6 +265,8 @@ function splitEntry(document: unknown, keys: readonly string[]): { entry: unknow
 }
 
 function splitAt(value: unknown, key: string, deeper: readonly string[]): { entry: unknown; rest: unknown } {
+  // clients read a key without a value as an empty map
+  if (value === null) return { entry: undefined, rest: {} };
   if (!isMap(value) || !Object.hasOwn(value, key)) return { entry: undefined, rest: value };
   const { [key]: inner, ...others } = value as Record<string, unknown>;
   const [next, ...last] = deeper;

@@ -58,7 +58,8 @@ export class SecretExtractor {
   }
 
   #nameFor(preferredName: string, prefix: string, value: string): string {
-    for (const name of [preferredName, `${prefix}_${preferredName}`]) {
+    const own = preferredName.startsWith(`${prefix}_`) ? preferredName : `${prefix}_${preferredName}`;
+    for (const name of [preferredName, own]) {
       if ((this.#values.get(name) ?? value) !== value) continue;
       this.#values.set(name, value);
       return name;

@@ -33,6 +33,11 @@ export function setJson(text: string, keys: readonly string[], name: string, ent
   );
   const depth = known === -1 ? keys.length : known;
   const parent = depth === 0 ? root : findNodeAtLocation(root, keys.slice(0, depth));
+  // `null` is an empty map
+  if (parent?.type === 'null') {
+    const content = indented(text, nested(path.slice(depth), entry), indentAt(text, parent.offset));
+    return applyEdits(text, [{ offset: parent.offset, length: parent.length, content }]);
+  }
   if (parent?.type !== 'object') return text;
   return applyEdits(
     text,

@@ -144,6 +144,7 @@ describe('toolherd attach', () => {
         scope: 'user',
         file,
         change: 'deleted',
+        backup: null,
         dry_run: false,
       });
     },
@@ -385,5 +386,35 @@ describe('toolherd attach', () => {
     expect(stderr).toContain('  fix: ');
     expect(read(file)).toBe(text);
     expect(existsSync(join(home, `${file}.before-toolherd`))).toBe(false);
+  });
+
+  it.each([
+    ['cursor', '.cursor/mcp.json', '{"mcpServers": null, "a": 1}\n'],
+    ['cursor', '.cursor/mcp.json', '{\n  "mcpServers": null\n}\n'],
+    ['goose', '.config/goose/config.yaml', 'extensions:\nmodel: x\n'],
+    ['continue', '.continue/config.yaml', 'name: x\nmcpServers:\n'],
+  ])('takes a key without a value for an empty map: %s, %s, %j', async (name, file, text) => {
+    const { run, read } = begin({ [file]: text });
+    expect(await run('attach', name)).toMatchObject({ status: 0 });
+    expect(read(file)).toContain('bridge');
+    expect(await run('detach', name)).toMatchObject({ status: 0 });
+    expect(read(file)).toBe(text);
+  });
+
+  it('says of a file that is no map that it is none', async () => {
+    const { run, read } = begin({ '.cursor/mcp.json': '[1]\n' });
+    const { status, stderr } = await run('attach', 'cursor');
+    expect(status).toBe(1);
+    expect(stderr).toContain('why: its content is no map of keys and values. Nothing was written.\n');
+    expect(read('.cursor/mcp.json')).toBe('[1]\n');
+  });
+
+  it('warns of a config and of an agent file that do not exist, and writes the entry', async () => {
+    const { run, read } = begin();
+    const { status, stderr } = await run('attach', 'cursor', '--config', 'nope.yaml', '--agent', 'no.yaml');
+    expect(status).toBe(0);
+    expect(stderr).toContain('warning: --config $/nope.yaml does not exist, so the client gets no tools');
+    expect(stderr).toContain('warning: --agent $/no.yaml does not exist, so the client gets no tools');
+    expect(read('.cursor/mcp.json')).toContain('nope.yaml');
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toolherd } from '../support/command.js';
@@ -117,5 +117,70 @@ describe('toolherd detach leaves nothing behind', () => {
     const before = files();
     await run('detach', 'cursor', '--dry-run');
     expect(files()).toEqual(before);
+  });
+});
+
+describe('toolherd detach keeps what attach replaced', () => {
+  const OWN = { command: 'docker', args: ['run', 'mine'] };
+
+  it('restores the entry that attach replaced although the client changed another key', async () => {
+    const { run, files, edit, home } = begin({
+      '.cursor/mcp.json': JSON.stringify({ mcpServers: { toolherd: OWN } }),
+    });
+    await run('attach', 'cursor');
+    edit('.cursor/mcp.json', (text) => text.replace('{', '{"theme": "dark", '));
+    await run('detach', 'cursor');
+    const text = readFileSync(join(home, '.cursor/mcp.json'), 'utf8');
+    expect(JSON.parse(text)).toEqual({ theme: 'dark', mcpServers: { toolherd: OWN } });
+    expect(files()).toEqual(['.cursor', '.cursor/mcp.json']);
+  });
+
+  it('restores the replaced entry in TOML and YAML too', async () => {
+    const { run, edit, home } = begin({
+      '.codex/config.toml': '[mcp_servers.toolherd]\ncommand = "docker"\n',
+      '.config/goose/config.yaml': 'extensions:\n  toolherd:\n    cmd: docker\n',
+    });
+    await run('attach', 'codex');
+    await run('attach', 'goose');
+    edit('.codex/config.toml', (text) => `model = "x"\n${text}`);
+    edit('.config/goose/config.yaml', (text) => `model: x\n${text}`);
+    await run('detach', 'codex');
+    await run('detach', 'goose');
+    expect(readFileSync(join(home, '.codex/config.toml'), 'utf8')).toBe(
+      'model = "x"\n\n[mcp_servers.toolherd]\ncommand = "docker"\n',
+    );
+    expect(readFileSync(join(home, '.config/goose/config.yaml'), 'utf8')).toBe(
+      'model: x\nextensions:\n  toolherd:\n    cmd: docker\n',
+    );
+  });
+
+  it.each([
+    ['empty', (file: string) => writeFileSync(file, '')],
+    ['missing', (file: string) => rmSync(file)],
+  ])('keeps the backup and names it when the file of the client is %s', async (_, lose) => {
+    const text = '{"mcpServers": {"a": {"command": "x"}}}\n';
+    const { run, home } = begin({ '.cursor/mcp.json': text });
+    const [file, backup] = ['.cursor/mcp.json', '.cursor/mcp.json.before-toolherd'].map((one) =>
+      join(home, one),
+    ) as [string, string];
+    await run('attach', 'cursor');
+    lose(file);
+    const { stdout, stderr } = await run('detach', 'cursor');
+    expect(stdout).toContain('not attached');
+    expect(stderr).toContain(backup);
+    expect(readFileSync(backup, 'utf8')).toBe(text);
+    await run('attach', 'cursor');
+    await run('detach', 'cursor');
+    expect(readFileSync(backup, 'utf8')).toBe(text);
+  });
+
+  it('keeps the backup when the client dropped our entry and the backup has the one that attach replaced', async () => {
+    const { run, files, edit } = begin({
+      '.cursor/mcp.json': JSON.stringify({ mcpServers: { toolherd: OWN } }),
+    });
+    await run('attach', 'cursor');
+    edit('.cursor/mcp.json', () => '{"mcpServers": {}}\n');
+    await run('detach', 'cursor');
+    expect(files()).toContain('.cursor/mcp.json.before-toolherd');
   });
 });

@@ -39,7 +39,7 @@ describe('a secret in plain text', () => {
       'DB_PASSWORD=${DB_PASSWORD}',
       '--port',
       '80',
-      '${MY_SERVER_MY_SERVER_TOKEN}',
+      '${MY_SERVER_TOKEN_2}',
     ]);
   });
 

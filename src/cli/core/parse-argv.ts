@@ -102,7 +102,8 @@ function explain(
   if (isCode(error, 'ERR_PARSE_ARGS_UNKNOWN_OPTION')) {
     const near = didYouMean(name, Object.keys(known)).replace("'", "'--");
     const before = words.slice(0, words.indexOf(option)).filter((word) => !word.startsWith('-'));
-    const behind = before.length > Object.keys(command.args).length ? behindDashes(command) : undefined;
+    const taken = Object.keys(command.args).length;
+    const behind = before.length > taken ? fixOfExtra(command, before.slice(taken)) : undefined;
     const fix = behind ?? (near === '' ? undefined : `${near} ${usageHint(command)}`);
     return new UsageError(`unknown option '${option}' for '${command.name}'`, fix);
   }
@@ -119,8 +120,10 @@ function explain(
   );
 }
 
-/** The fix for words of another program that stand before `--`. */
-function behindDashes({ name, passthrough }: Command): string | undefined {
+/** The fix for words of another program that stand before `--`, and for a URL without its option. */
+function fixOfExtra({ name, passthrough, options }: Command, extra: readonly string[]): string | undefined {
+  if (options.url !== undefined && extra.some((word) => word.includes('://')))
+    return `write toolherd ${name} NAME --url URL`;
   if (passthrough === undefined || passthrough.hidden) return undefined;
   return `put the command behind --: toolherd ${name} NAME -- ${passthrough.label}`;
 }
@@ -142,7 +145,7 @@ function readArguments(
       missing.push([key, argument]);
     read[key] = argument.many ? given : given[0];
   }
-  if (left.length > 0) throw new UsageError(`too many arguments for '${name}'`, behindDashes(command));
+  if (left.length > 0) throw new UsageError(`too many arguments for '${name}'`, fixOfExtra(command, left));
   if (missing.length > 0) throw missingError(missing, options);
   return read;
 }

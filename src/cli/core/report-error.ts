@@ -4,7 +4,7 @@ import type { ConfigProblem } from '../../fleet/fleet.js';
 import type { Environment } from '../../shared/environment.js';
 import { messageOf } from '../../shared/errors.js';
 import { EXIT, exitStatusOf } from '../../shared/report/exit-codes.js';
-import { type ErrorText, formatError } from '../../shared/report/format-error.js';
+import { type ErrorText, formatError, sentLine } from '../../shared/report/format-error.js';
 import type { Output } from '../ui/output.js';
 import { describeWouldRun, wouldRunJson } from '../ui/would-run.js';
 import { withCallerVariables } from './config-problems.js';
@@ -15,7 +15,8 @@ export function reportError(error: unknown, output: Output, environment: Environ
   output.json({ ok: false, error: { type, message, why, fix, problems, ...more } });
   if (output.isJson) return status;
   if (problems !== undefined) {
-    output.error(problemText(problems, 'error'));
+    const isCall = (error as Partial<Typed>).isUnsentCall === true;
+    output.error([problemText(problems, 'error'), ...(isCall ? [sentLine(false)] : [])].join('\n'));
     return status;
   }
   const isRefusedFile =
@@ -59,12 +60,15 @@ interface Description {
   status: number;
   problems?: readonly ConfigProblem[] | undefined;
   would_run?: unknown;
+  sent?: boolean;
 }
 
 interface Typed extends Error {
   type: string;
   why?: string | undefined;
   fix?: string | undefined;
+  /** Of a call that failed before it was sent. */
+  isUnsentCall?: boolean;
 }
 
 /** By `type`, not by class: each bundle has its own copy of the classes. */
@@ -86,7 +90,10 @@ function describe(error: unknown, environment: Environment): Description {
   const { type, message, why, fix } = error as Typed;
   const known = { type, message, why, fix, status: exitStatusOf(type) };
   const problems = configProblems(error, environment);
-  if (problems !== undefined) return { ...known, problems };
+  if (problems !== undefined) {
+    const { isUnsentCall } = error as Typed;
+    return { ...known, problems, ...(isUnsentCall === true ? { sent: false } : {}) };
+  }
   if (!isOf<AgentFileNotAllowedError & FromDaemon>(error, 'TrustRequiredError') || !isAboutFile(error))
     return known;
   return { ...known, would_run: wouldRunJson(wouldRunOf(error)) };

@@ -41,6 +41,8 @@ interface Streams {
     rows?: number | undefined;
   };
   stderr: { write(text: string): unknown; isTTY?: boolean | undefined; columns?: number | undefined };
+  /** Whether both lead to the same file or pipe, as with 2>&1. */
+  readonly isOne?: boolean;
 }
 
 const CLEAR_LINE = '\r\u001B[K';
@@ -52,7 +54,13 @@ export function createOutput(
   streams: Streams,
   flags: { json: boolean; quiet: boolean; color?: boolean },
 ): Output {
-  const toError = (text: string) => void streams.stderr.write(`${printable(text)}\n`);
+  /** The last text on stdout has no newline at its end. */
+  let isLineOpen = false;
+  const toError = (text: string) => {
+    const start = isLineOpen && streams.isOne === true ? '\n' : '';
+    isLineOpen = false;
+    streams.stderr.write(`${start}${printable(text)}\n`);
+  };
   let isInProgress = false;
   let isDrawn = false;
   const painted = (text: string, paint: Paint | undefined) =>
@@ -66,8 +74,12 @@ export function createOutput(
       return streams.stdout.isTTY ? streams.stdout.columns || undefined : undefined;
     },
     print: (text, paint) => void (flags.json || streams.stdout.write(`${painted(printable(text), paint)}\n`)),
-    printRaw: (text) =>
-      void (flags.json || streams.stdout.write(streams.stdout.isTTY ? toTerminal(text) : text)),
+    printRaw(text) {
+      if (flags.json) return;
+      const whole = streams.stdout.isTTY ? toTerminal(text) : text;
+      isLineOpen = whole !== '' && !whole.endsWith('\n');
+      streams.stdout.write(whole);
+    },
     printBytes: (bytes, words) =>
       void (flags.json || streams.stdout.write(streams.stdout.isTTY ? `${printable(words)}\n` : bytes)),
     json(value) {

@@ -50,11 +50,12 @@ export class AgentFileNotAllowedError extends TrustRequiredError {
   readonly reason: 'never' | 'changed';
   readonly wouldRun: readonly WouldRun[];
 
-  constructor(file: string, reason: 'never' | 'changed', wouldRun: readonly WouldRun[]) {
+  /** `option`: what `allow` needs where it cannot ask. */
+  constructor(file: string, reason: 'never' | 'changed', wouldRun: readonly WouldRun[], option = '') {
     const what = reason === 'never' ? 'was never allowed to run' : 'has changed since it was allowed';
     super(`${file} ${what}`, {
       why: 'a project file can start any program, so nothing in it is used before you allow it',
-      fix: `read it, then: toolherd allow ${shellWord(file)}`,
+      fix: `read it, then: toolherd allow ${shellWord(file)}${option}`,
     });
     this.file = file;
     this.reason = reason;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Client, commonEntry } from './client.js';
-import { COMMON_FIELDS } from './fields.js';
+import { COMMON_FIELDS, flag } from './fields.js';
 import { editorReferences } from './references.js';
 
 /** Read in cursor.com/docs, "Model Context Protocol". */
@@ -11,7 +11,7 @@ export const cursor: Client = {
   user: ({ home }) => [join(home, '.cursor', 'mcp.json')],
   project: ['.cursor/mcp.json'],
   keys: ['mcpServers'],
-  fields: COMMON_FIELDS,
+  fields: { ...COMMON_FIELDS, disabled: flag('enabled', { inverted: true }) },
   references: editorReferences,
   next: {
     user: 'restart Cursor',

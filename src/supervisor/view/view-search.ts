@@ -153,7 +153,7 @@ function hintsOf(query: string, servers: readonly ConfiguredServer[], names: Pub
   const near = words.slice(0, MOST_SUGGESTED).flatMap((word) => nearMiss(word, vocabulary) ?? []);
   const usable = known.length - blocked.length;
   return [
-    usable === 0 ? 'there are no tools to search' : `none of ${usable} tools has a word of the query`,
+    noMatch(words, usable),
     ...(near.length === 0 ? [] : [`words of tools that are similar: ${[...new Set(near)].join(', ')}`]),
     ...(filtered.length === 0
       ? []
@@ -162,6 +162,12 @@ function hintsOf(query: string, servers: readonly ConfiguredServer[], names: Pub
       ? []
       : [`pins block ${blocked.length} of ${known.length} tools, which changed; see "toolherd pins"`]),
   ];
+}
+
+function noMatch(words: readonly string[], usable: number): string {
+  if (usable === 0) return 'there are no tools to search';
+  if (words.length === 0) return 'the query has only words that the search leaves out';
+  return `none of ${usable} tools has a word of the query`;
 }
 
 function namesOf(servers: readonly ConfiguredServer[]): string {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   AttachRecord,
@@ -86,6 +87,8 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     }
     const doubts = [
       await unknownServerWarning(context, options.server),
+      missingFileWarning(context, 'config'),
+      missingFileWarning(context, 'agent'),
       scope === 'user' ? npxWarning(program.args[0], `toolherd attach ${client.name}`) : undefined,
     ];
     for (const doubt of doubts) if (doubt !== undefined) output.note(doubt);
@@ -103,6 +106,16 @@ async function unknownServerWarning(
   if (known.has(server)) return undefined;
   const near = didYouMean(server, known) || 'see: toolherd list';
   return `warning: no server is called '${server}', so the client gets no tools until there is one; ${near}`;
+}
+
+/** The entry is written nevertheless: the file may be made later. */
+function missingFileWarning(
+  { globals, cwd }: CommandContext,
+  option: 'agent' | 'config',
+): string | undefined {
+  const file = globals[option];
+  if (file === undefined || existsSync(resolve(cwd, file))) return undefined;
+  return `warning: --${option} ${resolve(cwd, file)} does not exist, so the client gets no tools until it does`;
 }
 
 interface BridgeView {

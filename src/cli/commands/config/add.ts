@@ -1,16 +1,19 @@
+import { applyEdit } from '../../../config/edit/index.js';
 import { TRANSPORT_NAMES, TRANSPORTS } from '../../../config/fields/transports.js';
+import { ConfigError } from '../../../config/parse/problem.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
 import { formatRequirement, requirementJson } from '../registry/format.js';
-import { allowCommands, commandsToAllow } from './allow-commands.js';
+import { allowCommands, commandsToAllow, UnwrittenEntryError } from './allow-commands.js';
 import { type ConfigFile, chosenFile, globalFile } from './config-target.js';
 import { editConfigFile } from './edit-config-file.js';
-import { entriesIn } from './install-state.js';
+import { entriesIn, ourEntries } from './install-state.js';
 import { type NewEntry, newEntry } from './new-entry.js';
 import { planInsert } from './plan-insert.js';
+import { unsetVariables } from './unset-variables.js';
 
 export const command = defineCommand({
   name: 'add',
@@ -77,20 +80,34 @@ If another server of the registry has the same short name, use --name.`,
     const dryRun = options['dry-run'];
     const unset = unsetNeeds(context, fresh);
     const allowing = commandsToAllow(context, entry, options['allow-command']);
-    const insert = (text: string) =>
-      planInsert(text, target, fresh, (words) => void warnings.push(words), output.note);
+    let place = '';
+    const plan = (text: string, warn: (words: string) => void) => {
+      const edit = planInsert(text, target, fresh, warn, output.note);
+      const last = ourEntries(applyEdit(text, edit), target).findLast(({ name }) => name === entry.name);
+      place = `${target.key}[${last?.index}]`;
+      return edit;
+    };
+    const insert = (text: string) => plan(text, (words) => void warnings.push(words));
+    const refuse = (error: unknown): never => {
+      throw withoutPlace(error, place);
+    };
     if (allowing.length > 0 && !dryRun) {
       // nothing is allowed for an entry that cannot be written
-      const check = (text: string) => planInsert(text, target, fresh, () => undefined, output.note);
-      await editConfigFile(context, target, check, { dryRun: true, tell: false, allowing });
+      const check = (text: string) => plan(text, () => undefined);
+      await editConfigFile(context, target, check, { dryRun: true, tell: false, allowing }).catch(refuse);
       await allowCommands(context, allowing);
     }
     const edited = await editConfigFile(context, target, insert, {
       dryRun,
       tell: true,
       allowing: dryRun ? allowing : [],
-    });
+    }).catch(refuse);
     warnings.push(...overrides(context, target, entry.name));
+    if (!dryRun) {
+      const added = ourEntries(edited.after, target).filter(({ name }) => name === entry.name);
+      const told = unset.map(({ name }) => name);
+      warnings.push(...(await unsetVariables(context, target, added, told)));
+    }
     const diff = fileDiff(target.file, edited.before, edited.after);
     output.json({
       ok: true,
@@ -140,6 +157,17 @@ If another server of the registry has the same short name, use --name.`,
     return EXIT.ok;
   },
 });
+
+/** The file does not have the entry, so a problem of it has no position there. `place`: where it would be. */
+function withoutPlace(error: unknown, place: string): unknown {
+  if (!(error instanceof ConfigError)) return error;
+  const { problems } = error;
+  if (place === '' || !problems.every(({ path }) => path.startsWith(place))) return error;
+  return new UnwrittenEntryError(problems.map(({ message }) => message).join('; '), {
+    why: 'nothing was written: the entry would be wrong',
+    fix: [...new Set(problems.map(({ fix }) => fix))].join('; '),
+  });
+}
 
 function unsetNeeds(context: CommandContext, fresh: NewEntry): NewEntry['needs'] {
   return fresh.needs.filter((need) => !need.isOptional && !isSet(context, fresh, need.name));

@@ -6,8 +6,8 @@ import { didYouMean } from '../../../shared/text/near-miss.js';
 import type { CommandContext } from '../../core/command.js';
 import { globalFile, readText, settingsOf } from './config-target.js';
 
-/** No file has the command yet, so the error has no position in one. */
-class CommandNotAllowedError extends ToolherdError {
+/** No file has the entry yet, so the error has no position in one. */
+export class UnwrittenEntryError extends ToolherdError {
   override readonly type = 'MCPConfigError';
 }
 
@@ -22,13 +22,10 @@ export function commandsToAllow(
   if (consent) return [command];
   const near = didYouMean(command, allowed);
   const allow = `if you trust it, say --allow-command before --: that adds it to security.allowed_commands in ${globalFile(context).file}`;
-  throw new CommandNotAllowedError(
-    `Invalid command '${command}'. Supported commands: ${allowed.join(', ')}`,
-    {
-      why: 'nothing was written: the herd runs only commands that the global config allows',
-      fix: near === '' ? allow : `${near} ${allow}`,
-    },
-  );
+  throw new UnwrittenEntryError(`Invalid command '${command}'. Supported commands: ${allowed.join(', ')}`, {
+    why: 'nothing was written: the herd runs only commands that the global config allows',
+    fix: near === '' ? allow : `${near} ${allow}`,
+  });
 }
 
 /** Adds to security.allowed_commands, which only the global config has. */

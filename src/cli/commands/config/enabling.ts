@@ -1,16 +1,14 @@
 import { type FoundEntry, setEnabled } from '../../../config/edit/index.js';
-import { loadConfig } from '../../../config/load.js';
-import { ConfigError } from '../../../config/parse/problem.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
-import { type Command, type CommandContext, defineCommand } from '../../core/command.js';
-import { lenientOptions } from '../../core/load-options.js';
+import { type Command, defineCommand } from '../../core/command.js';
 import { fileDiff } from '../../ui/line-diff.js';
 import { singleLine } from '../../ui/text.js';
-import { type ConfigFile, chosenFile } from './config-target.js';
+import { chosenFile } from './config-target.js';
 import { editConfigFile } from './edit-config-file.js';
 import { findEntry } from './find-entry.js';
 import { ourEntries } from './install-state.js';
+import { unsetVariables } from './unset-variables.js';
 
 interface Texts {
   summary: string;
@@ -93,31 +91,6 @@ Comments and order of the file stay as they are.`,
       return EXIT.ok;
     },
   });
-}
-
-/** Nothing in a disabled entry is expanded: only now its variables are missed. */
-async function unsetVariables(
-  context: CommandContext,
-  target: ConfigFile,
-  found: readonly FoundEntry[],
-): Promise<string[]> {
-  const agentFile = target.scope === 'local' ? target.file : undefined;
-  const options = lenientOptions(context, agentFile, { trust: 'ignored' });
-  try {
-    await loadConfig({ ...options, variables: 'strict' });
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const missing = error.problems.filter(({ file }) => file === target.file);
-    return found.flatMap(({ index, name }) => {
-      const own = missing.filter(({ path }) => path.startsWith(`${target.key}[${index}]`));
-      const names = [...new Set(own.flatMap(({ variable }) => variable ?? []))];
-      if (names.length === 0) return [];
-      return [
-        `${name} needs ${names.join(', ')}, not set here: set it where the daemon is started, then: toolherd up --replace`,
-      ];
-    });
-  }
 }
 
 export const commands: readonly Command[] = [

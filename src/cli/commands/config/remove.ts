@@ -13,7 +13,7 @@ export const command = defineCommand({
   summary: 'Removes a server from the nearest agent.yaml, or with -g from the global config.',
   details: `NAME is the name of the server in the file, or in the registry.
 Comments and order of the file stay as they are.`,
-  args: { name: { noun: 'server', hint: 'see "toolherd list --all"' } },
+  args: { name: { noun: 'server', complete: 'server', hint: 'see "toolherd list --all"' } },
   options: {
     global: { type: 'boolean', short: 'g', about: 'remove it from the global config' },
     'dry-run': { type: 'boolean', about: 'show the change, write nothing' },

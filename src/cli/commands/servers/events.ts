@@ -6,7 +6,7 @@ import { formatEvent } from './format-event.js';
 export const command = defineCommand({
   name: 'events',
   summary: 'Shows states, logs, changed lists, calls and notifications as they happen.',
-  details: `It runs until Ctrl-C.
+  details: `It runs until Ctrl-C, or until --timeout passes.
 A state is shown when it changes; -v shows every step of the statecharts.
 With --json each event is one line.
 An event of a call has the tool, the names and types of its arguments, the
@@ -18,7 +18,11 @@ where it is.`,
     `toolherd events --json | jq -r 'select(.topic == "call" and .ok == false)'`,
     ['toolherd events --agent ./agent.yaml', "also this agent's servers"],
   ],
-  exits: { notRunning: 'no daemon runs, or it has ended', interrupted: 'interrupted' },
+  exits: {
+    notRunning: 'no daemon runs, or it has ended',
+    timeout: '--timeout has passed',
+    interrupted: 'interrupted',
+  },
   ownTimeout: true,
   run: (context) =>
     follow(context, async (fleet) => {

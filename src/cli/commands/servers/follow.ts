@@ -1,9 +1,10 @@
 import type { Fleet } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import type { CommandContext } from '../../core/command.js';
+import { formatDuration } from '../../core/duration.js';
 import { DAEMON_ENDED, printError } from '../../core/report-error.js';
 
-/** Goes on until the user interrupts it or the daemon ends. Without --agent it follows the global herd. */
+/** Goes on until the user interrupts it, the daemon ends or --timeout passes. Without --agent it follows the global herd. */
 export async function follow(
   context: CommandContext,
   begin: (fleet: Fleet) => Promise<void>,
@@ -32,5 +33,14 @@ export async function follow(
   // the daemon answers in order: with this answer it has read the subscription
   await fleet.status([]);
   output.note('listening; Ctrl-C ends it');
+  const { timeout } = globals;
+  if (timeout === undefined) return ended;
+  setTimeout(() => {
+    printError(output, {
+      type: 'MCPTimeoutError',
+      message: `ended after --timeout ${formatDuration(timeout)}`,
+    });
+    end(EXIT.timeout);
+  }, timeout).unref();
   return ended;
 }

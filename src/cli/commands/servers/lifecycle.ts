@@ -1,8 +1,9 @@
-import type { Order } from '../../../fleet/fleet.js';
+import type { Order, ServerStatus } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type Command, defineCommand, NOTHING_RUNS } from '../../core/command.js';
 import { paintStates } from '../../ui/colors.js';
-import { isUnreachable, statusTable } from './status-table.js';
+import { NO_SERVERS } from '../../ui/text.js';
+import { isUnreachable, ownerOf, statusTable } from './status-table.js';
 
 const SELECTION = `SERVER is a server of the nearest agent.yaml or of the global config.
 If neither has a server of that name, the command applies to every server of
@@ -19,6 +20,8 @@ const STARTED_EXITS = {
 } as const;
 
 const FAILED: readonly string[] = ['quarantined', 'waiting', 'misconfigured'];
+/** A server in one of these has no process, and stays in it. */
+const ENDED: readonly string[] = ['stopped', 'disabled', 'not_allowed', 'misconfigured'];
 const NOT_ENABLED: Readonly<Record<string, string>> = {
   disabled: 'is disabled in its config',
   not_allowed: 'is not allowed to run any more',
@@ -51,7 +54,9 @@ function lifecycleCommand(
       const selection = options.all ? { all: true as const } : { servers: [...args.servers] };
       const servers = await fleet[name](selection, options.wait);
       output.json({ servers });
-      output.print(statusTable(servers, Date.now(), output.columns, context.environment), paintStates);
+      // the states are those before the order
+      if (name === 'stop' && !options.wait) output.print(stoppingText(servers));
+      else output.print(statusTable(servers, Date.now(), output.columns, context.environment), paintStates);
       const named = servers.filter((server) => args.servers.includes(server.name));
       for (const { name: server, detail } of named)
         if (NOT_ENABLED[detail] !== undefined)
@@ -62,6 +67,12 @@ function lifecycleCommand(
       return servers.some(({ detail }) => FAILED.includes(detail)) ? EXIT.failed : EXIT.ok;
     },
   });
+}
+
+function stoppingText(servers: readonly ServerStatus[]): string {
+  if (servers.length === 0) return NO_SERVERS;
+  const wordOf = ({ detail }: ServerStatus) => (ENDED.includes(detail) ? detail : 'stopping');
+  return servers.map((server) => `${wordOf(server)}: ${server.name}${ownerOf(server)}`).join('\n');
 }
 
 const WAIT_FOR_START = 'wait until they run and have listed their tools, or fail';

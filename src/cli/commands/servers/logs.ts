@@ -8,6 +8,7 @@ import { didYouMean } from '../../../shared/text/near-miss.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { knownServers } from '../../core/known-servers.js';
+import { limitByTimeoutOption } from '../../core/timeout.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { follow } from './follow.js';
 
@@ -17,7 +18,7 @@ export const command = defineCommand({
   details: `Without SERVER it shows the logs of the daemon and of all servers together, with
 -f too; with --daemon that of the daemon alone.
 It reads the log files, so it also works while no daemon runs.
-With -f it also prints every new line, until the daemon ends.
+With -f it also prints every new line, until the daemon ends or --timeout passes.
 With -f and --json each entry is one line.`,
   args: { servers: { label: 'SERVER', optional: true, many: true, complete: 'any server' } },
   options: {
@@ -51,6 +52,7 @@ With -f and --json each entry is one line.`,
     ok: 'ok',
     notFound: 'no such server',
     notRunning: 'with -f: no daemon runs, or it has ended',
+    timeout: '--timeout has passed',
     interrupted: 'with -f: interrupted',
   },
   ownTimeout: true,
@@ -66,7 +68,7 @@ With -f and --json each entry is one line.`,
       level: options.level,
     };
     if (!options.follow) {
-      const entries = await readEntries(context, wanted);
+      const entries = await limitByTimeoutOption(context, readEntries(context, wanted));
       context.output.json({ entries });
       for (const entry of entries) print(context, wanted, entry);
       return EXIT.ok;

@@ -60,7 +60,10 @@ Images, sound and other binary content are saved to files; stderr says where.`,
     const { args, options, globals, output } = context;
     const whole = options.args === '-' ? readInput(context, '-') : options.args;
     const fleet = await context.fleet();
-    const { server, tool, schema } = await limitByTimeoutOption(context, findTool(context, fleet, args));
+    const { server, tool, schema } = await limitByTimeoutOption(
+      context,
+      findTool(context, fleet, args),
+    ).catch(throwUnsent);
     const given = parseArguments(args.words, whole, schema);
     for (const oddity of checkArguments(tool, schema, given)) output.note(`warning: ${oddity}`);
     const params = { server, tool, arguments: given, timeout_ms: globals.timeout };
@@ -71,6 +74,11 @@ Images, sound and other binary content are saved to files; stderr says where.`,
     return isShown || status !== EXIT.ok ? status : EXIT.failed;
   },
 });
+
+/** report-error.ts prints then that the tool did not run. */
+function throwUnsent(error: unknown): never {
+  throw Object.assign(error as Error, { isUnsentCall: true });
+}
 
 export interface FoundTool {
   server: string;
@@ -132,7 +140,8 @@ function show(context: CommandContext, result: ToolResult, { raw, out }: ShowOpt
   const { type, message, why, fix, sent } = result.error;
   if (type !== 'MCPToolError') errors().printError(output, { type, message, why, sent, fix });
   // stdout has what the tool said about it
-  else if (!output.isQuiet) errors().printError(output, { type, message: 'the tool reported a failure' });
+  else if (!output.isQuiet)
+    errors().printError(output, { type, message: 'the tool reported a failure', fix });
   return isSaved;
 }
 

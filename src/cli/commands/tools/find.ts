@@ -1,6 +1,6 @@
 import type { ToolMatch } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
-import { defineCommand } from '../../core/command.js';
+import { defineCommand, UsageError } from '../../core/command.js';
 import { table } from '../../ui/table.js';
 import { firstLine, singleLine, truncate } from '../../ui/text.js';
 import { showStartProgress } from './progress.js';
@@ -36,9 +36,12 @@ Without a result it says why, and which words of tools are similar.
   },
   async run(context) {
     const { args, options, output } = context;
+    const query = args.query.join(' ');
+    if (query.trim() === '')
+      throw new UsageError('the query is empty', 'say what the tool does: toolherd find read a file');
     const fleet = await context.fleet();
     const { server, limit } = options;
-    const asked = fleet.search({ query: args.query.join(' '), limit, server });
+    const asked = fleet.search({ query, limit, server });
     const found = await showStartProgress(context, fleet, server, asked);
     const { tools, missing, hints } = found;
     output.json({ ...found });

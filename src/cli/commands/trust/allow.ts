@@ -17,7 +17,7 @@ to allow it again.`,
   args: { file: { optional: true } },
   options: { yes: { type: 'boolean', short: 'y', about: 'do not ask' } },
   examples: [['toolherd allow', 'the nearest agent.yaml'], 'toolherd allow ./agent.yaml --yes'],
-  exits: { ok: 'allowed', notAllowed: 'you said no, or there is no terminal and no --yes' },
+  exits: { ok: 'allowed, now or before', notAllowed: 'you said no, or there is no terminal and no --yes' },
   async run(context) {
     const { args, options, output } = context;
     const file = namedAgentFile(context, args.file);
@@ -28,12 +28,19 @@ to allow it again.`,
     const record = await recordOf(agent.text, agent.planned, (problem) => void problems.push(problem));
     if (problems.length > 0) throw configError(problems);
     const list = wouldRunAll(agent.planned, record.envNames);
+    const store = new TrustStore(context.paths.trustFile);
+    const trust = await store.check(file, agent.text, agent.planned);
+    if (trust === 'allowed') {
+      output.print(`already allowed: ${file}`);
+      output.json({ ok: true, file, would_run: wouldRunJson(list) });
+      return EXIT.ok;
+    }
     const canDecide = options.yes || (!output.isJson && context.isInteractive());
-    if (!canDecide) throw new AgentFileNotAllowedError(file, 'never', list);
+    if (!canDecide) throw new AgentFileNotAllowedError(file, trust, list, ' --yes');
     output.note(describeWouldRun(file, list));
     const isAllowed = options.yes || (await context.confirm('Allow this?'));
     if (isAllowed) {
-      await new TrustStore(context.paths.trustFile).allow(file, record);
+      await store.allow(file, record);
       await notifyConfigChange(context);
     }
     output.print(isAllowed ? `allowed: ${file}` : `not allowed: ${file}`);

@@ -36,7 +36,7 @@ toolherd renews them before they expire.`,
     'toolherd auth github --logout',
   ],
   exits: {
-    ok: 'authorised',
+    ok: 'authorised, or the server needs none',
     notAllowed: 'not authorised',
     timeout: 'not authorised in time (--timeout, at most 5m)',
   },
@@ -55,6 +55,12 @@ toolherd renews them before they expire.`,
       return EXIT.ok;
     }
     const asked = await fleet.authorize({ server, ...clientOf(context, options) });
+    const [known] = (await fleet.status([server])).servers;
+    if (known?.transport === 'stdio') {
+      output.json({ ...asked, status: known });
+      output.print(`${server} needs no authorisation: it is a command, not a remote server`);
+      return EXIT.ok;
+    }
     if (asked.authorization_url !== null) show(context, asked.authorization_url, !options['no-browser']);
     const report = await untilDone(context, fleet, server);
     if (report === undefined) return EXIT.timeout;

@@ -288,6 +288,31 @@ describe('toolherd add', () => {
       expect(read(agentFile)).toBe(broken);
     }
   });
+
+  it.each([['-g'], []])('warns of a variable that is not set here, in either file: %s', async (...flags) => {
+    const { run } = await prepareRegistry();
+    const words = ['add', 'r6', ...flags, '--env', 'FOO=${NOPE_TOKEN}', '--', 'npx', 'x'];
+    const { status, stderr } = await run(...words);
+    expect(status).toBe(0);
+    expect(stderr).toContain('warning: r6 needs NOPE_TOKEN, not set here');
+  });
+
+  it('a URL without its option is a usage error whose fix has --url', async () => {
+    const { run } = await prepareRegistry();
+    expect(await run('add', 'remote', '-g', 'https://example.com/mcp')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('fix: write toolherd add NAME --url URL\n'),
+    });
+  });
+
+  it('an entry that would be wrong is exit 78, and no line of a file is named that was never written', async () => {
+    const { run, configFile } = await prepareRegistry();
+    const { status, stderr } = await run('add', 'r', '-g', '--url', 'localhost:1/mcp');
+    expect(status).toBe(78);
+    expect(stderr).toContain("error: MCPConfigError: 'url' must use https://");
+    expect(stderr).not.toContain(configFile);
+    expect(existsSync(configFile)).toBe(false);
+  });
 });
 
 describe('trust in an agent file', () => {
@@ -412,9 +437,9 @@ describe('toolherd add with a command that is not allowed', () => {
 
 describe('toolherd add --header', () => {
   it('writes headers of a remote server, and warns of a literal that looks like a secret without showing it', async () => {
-    const { run, agentFile, read } = await prepareRegistry();
+    const { run, runWith, agentFile, read } = await prepareRegistry();
     const headers = ['--header', 'Authorization: Bearer ${KEY}', '--header', 'X-Env=a=b'];
-    const clean = await run('add', 'docs', '--url', 'https://example.com/mcp', ...headers);
+    const clean = await runWith({ KEY: 'x' }, 'add', 'docs', '--url', 'https://example.com/mcp', ...headers);
     expect(clean.status).toBe(0);
     expect(clean.stderr).not.toContain('warning');
     expect(read(agentFile)).toContain('headers:\n      Authorization: Bearer ${KEY}\n      X-Env: a=b\n');

@@ -101,4 +101,16 @@ describe('toolherd enable and disable', () => {
     expect(await run('call', 'good.echo', 'value=hi')).toMatchObject({ status: 0, stdout: 'hi' });
     expect(readFileSync(configFile, 'utf8')).toContain('"enabled": true');
   });
+
+  it.each(['enable', 'disable', 'remove'])(
+    '%s without an agent.yaml says so, and knows the names of the other file',
+    async (verb) => {
+      const { run, configFile, write } = await prepareRegistry();
+      write(configFile, 'mcp_servers:\n  - {name: github, description: d, server: s, command: npx}\n');
+      const { status, stderr } = await run(verb, 'gihtub');
+      expect(status).toBe(4);
+      expect(stderr).toContain("there is no agent.yaml here that could have a server 'gihtub'");
+      expect(stderr).toContain(`fix: did you mean 'github' of ${configFile}? toolherd ${verb} github -g\n`);
+    },
+  );
 });

@@ -369,4 +369,11 @@ mcp_servers:
       expect([text.includes('name: a'), text.includes('name: b')]).toEqual([false, true]);
     },
   );
+
+  it('a server that is disabled in Cursor is written with enabled: false', async () => {
+    const text = json({ mcpServers: { off: { command: 'npx', args: ['x'], disabled: true } } });
+    const { run, written } = begin({ '.cursor/mcp.json': text });
+    expect(await run('--yes')).toMatchObject({ status: 0 });
+    expect(written()).toContain('enabled: false\n');
+  });
 });

@@ -91,6 +91,16 @@ describe('toolherd events', () => {
     expect(await events.status).toBe(3);
     expect(events.notes()).toContain('error: DaemonNotRunningError: the daemon has ended');
   });
+
+  it.each([['events'], ['logs', '-f']])(
+    '%s ends with 124 when --timeout passes, and says so',
+    async (...args) => {
+      const herd = await startHerd(HERD);
+      const following = await begin(herd, ...args, '--timeout', '1s');
+      expect(await following.status).toBe(124);
+      expect(following.notes()).toContain('error: MCPTimeoutError: ended after --timeout 1s');
+    },
+  );
 });
 
 describe('toolherd logs', () => {

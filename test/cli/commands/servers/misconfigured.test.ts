@@ -61,7 +61,10 @@ describe('with a misconfigured server', () => {
         ),
       );
       expect(status).toBe(78);
+      expect(stderr.endsWith('\n  sent: no, the tool did not run\n')).toBe(words[0] === 'call');
     }
+    const { error } = JSON.parse((await without('call', 'tokened.echo', '--json')).stdout);
+    expect(error).toMatchObject({ type: 'ConfigError', sent: false });
   });
 
   it('status, tools, why, reload and doctor report it; status --exit-code is 1', async () => {
@@ -81,7 +84,9 @@ describe('with a misconfigured server', () => {
       stdout: expect.stringContaining('unchanged: good, tokened'),
       stderr: expect.stringContaining(`warning: tokened: ${NOT_FOUND}`),
     });
-    expect((await without('doctor')).stdout).toMatch(new RegExp(`^warn +server +tokened: ${NOT_FOUND}`, 'm'));
+    const { stdout: checked } = await without('doctor');
+    expect(checked).toMatch(new RegExp(`^error +config +${home.configFile}:\\d+: ${NOT_FOUND}`, 'm'));
+    expect(checked.split(NOT_FOUND)).toHaveLength(2);
   });
 
   it('bridge serves the tools of the other servers', async () => {

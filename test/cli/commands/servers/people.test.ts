@@ -115,4 +115,13 @@ describe('what people read', () => {
     expect(stdout).not.toContain('stable output for scripts');
     expect((await commandIn(home)('help')).stdout).toContain('stable output for scripts');
   });
+
+  it('stop without --wait says what it stops, not the state before the order', async () => {
+    const { home, say } = await startHerd(GOOD);
+    await say('good', 'echo', { value: 'hi' });
+    const run = commandIn(home);
+    expect(await run('stop', 'good')).toMatchObject({ status: 0, stdout: 'stopping: good\n' });
+    await run('stop', 'good', '--wait');
+    expect(await run('stop', 'good')).toMatchObject({ status: 0, stdout: 'stopped: good\n' });
+  });
 });

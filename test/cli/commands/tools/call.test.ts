@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -270,6 +270,20 @@ describe('toolherd call', () => {
     const before = readdirSync(folder).length;
     expect(JSON.parse((await run('--raw')).stdout).content[1].type).toBe('image');
     expect(readdirSync(folder).length).toBe(before);
+  });
+
+  it('a note begins a new line where stdout and stderr are one pipe, and a failed tool has its fix', async () => {
+    const { home } = await startHerd(config([server('content', 'content.mjs')]));
+    const options = { cwd: home.folder, env: home.environment };
+    const said = (script: string) =>
+      new Promise<string>((resolve) => {
+        const args = ['-c', script, process.execPath, COMMAND, 'call', 'content.fails'];
+        execFile('sh', args, options, (_, stdout) => resolve(stdout));
+      });
+    const error = 'error: MCPToolError: the tool reported a failure\n  fix: ';
+    expect(await said('"$0" "$@" 2>&1')).toMatch(new RegExp(`^no such row\n${error}.`));
+    expect(await said('"$0" "$@" 2>/dev/null')).toBe('no such row');
+    expect(await said('"$0" "$@" 2>&1 >/dev/null')).toMatch(new RegExp(`^${error}.`));
   });
 
   it('that cannot save a file fails, and still prints the whole result', async () => {

@@ -60,4 +60,16 @@ describe('find', () => {
     expect(await run('x', '--server', 'dies')).toMatchObject({ status: 1, stdout: 'nothing found\n' });
     expect(await run()).toMatchObject({ status: 2, stderr: expect.stringContaining('QUERY') });
   });
+
+  it('an empty query is a usage error, and one of small words alone is named as such', async () => {
+    const { run } = await makeCommand();
+    expect(await run('')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('the query is empty\n  fix: '),
+    });
+    expect(await run('the', 'a', 'of')).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('the query has only words that the search leaves out\n'),
+    });
+  });
 });

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
+import { config, server } from '../../../faults/config.js';
 import { approve, type OAuthBehaviour, startProtected } from '../../../link/auth/oauth-server.js';
 import { COMMAND, type Outcome, toolherd } from '../../../support/command.js';
 import { startHerd, until } from '../../../support/herd.js';
@@ -185,5 +186,19 @@ describe('toolherd auth', () => {
     const holding = files.filter((name) => readFileSync(name, 'utf8').includes(MARK));
     expect(holding).toEqual([join(herd.home.folder, 'state', 'auth.json')]);
     expect(statSync(holding[0]!).mode & 0o777).toBe(0o600);
+  });
+
+  it('a server that is a command needs no authorisation, and auth does not start it', async () => {
+    const herd = await startHerd(config([server('good', 'good.mjs')]));
+    const { folder } = herd.home;
+    const { status, stdout } = await toolherd(['auth', 'good'], {
+      cwd: folder,
+      env: { TOOLHERD_HOME: folder },
+    });
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: 'good needs no authorisation: it is a command, not a remote server\n',
+    });
+    expect((await herd.fleet.status(['good'])).servers[0]?.pids).toEqual([]);
   });
 });

@@ -43,7 +43,7 @@ describe('toolherd allow and revoke', () => {
         '  remote (http)',
         '    connects to  https://example.com/mcp',
         '  why: a project file can start any program, so nothing in it is used before you allow it',
-        `  fix: read it, then: toolherd allow ${file}`,
+        `  fix: read it, then: toolherd allow ${file} --yes`,
         '',
       ].join('\n'),
     );
@@ -116,7 +116,7 @@ describe('toolherd allow and revoke', () => {
     const cwd = makeFolder({ '$(touch x); y/agent.yaml': AGENT, '$(touch x); y/.env': '' });
     const file = join(cwd, '$(touch x); y', 'agent.yaml');
     const { stderr } = await toolherd(['allow', file], { cwd });
-    expect(stderr).toContain(`then: toolherd allow '${file}'\n`);
+    expect(stderr).toContain(`then: toolherd allow '${file}' --yes\n`);
   });
 
   it('the JSON shape is stable, without values', async () => {
@@ -174,5 +174,19 @@ describe('toolherd allow and revoke', () => {
     const { status, stderr } = await toolherd(['allow'], { cwd });
     expect(stderr).toBe('error: UsageError: there is no agent.yaml here or above\n  fix: name the file\n');
     expect(status).toBe(2);
+  });
+
+  it('allow says of an allowed file that it is allowed already, and of a changed one that it has changed', async () => {
+    const cwd = makeFolder({ 'agent.yaml': PLAIN });
+    const file = join(cwd, 'agent.yaml');
+    await toolherd(['allow', '--yes'], { cwd });
+    const again = { status: 0, stdout: `already allowed: ${file}\n`, stderr: '' };
+    expect(await toolherd(['allow'], { cwd })).toMatchObject(again);
+    expect(await toolherd(['allow', '--yes'], { cwd })).toMatchObject(again);
+    appendFileSync(file, '# more\n');
+    expect(await toolherd(['allow'], { cwd })).toMatchObject({
+      status: 77,
+      stderr: expect.stringContaining(`${file} has changed since it was allowed`),
+    });
   });
 });

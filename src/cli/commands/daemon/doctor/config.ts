@@ -3,7 +3,7 @@ import { ConfigError, type Problem } from '../../../../config/parse/problem.js';
 import { shellWord } from '../../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../../core/command.js';
 import { agentFileOf, loadOptions } from '../../../core/load-options.js';
-import { error, type Finding, ok, warn, wordsOf } from './finding.js';
+import { error, type Finding, ok, placed, warn, wordsOf } from './finding.js';
 
 /** The config as a daemon would read it here, and what its servers are started with. */
 export async function checkConfig(
@@ -45,8 +45,8 @@ async function load(
   }
 }
 
-function errorOf(about: string, { message, file, line, fix }: Problem): Finding {
-  return error(about, `${file}:${line}: ${message}`, fix);
+function errorOf(about: string, problem: Problem): Finding {
+  return error(about, placed(problem), problem.fix);
 }
 
 function problemsOf(about: string, file: string, failure: unknown): Finding[] {

@@ -12,7 +12,7 @@ import type { CommandContext } from '../../../core/command.js';
 import { problemLine, withCallerVariables } from '../../../core/config-problems.js';
 import { limitByTimeoutOption } from '../../../core/timeout.js';
 import { entryProblems, listNotesOf, noteOf, ownerOf, pinNoteOf } from '../../servers/status-table.js';
-import { error, type Finding, ok, warn, wordsOf } from './finding.js';
+import { error, type Finding, ok, placed, warn, wordsOf } from './finding.js';
 
 const MORE_MEMORY =
   'raise daemon.max_rss, or give the hungriest server a max_rss (see MEMORY in "toolherd status")';
@@ -20,13 +20,17 @@ const MORE_MEMORY =
 /** A daemon that is well says hello, and answers, within this time, even if it is busy. */
 const PATIENCE_MS = 10_000;
 
-/** The running daemon, its version and its servers in trouble; or what a dead daemon has left. */
-export async function checkDaemon(context: CommandContext, socket: string): Promise<Finding[]> {
+/** The running daemon, its version and its servers in trouble; or what a dead daemon has left. `config`: what is known of it. */
+export async function checkDaemon(
+  context: CommandContext,
+  socket: string,
+  config: readonly Finding[],
+): Promise<Finding[]> {
   try {
     const timeoutMs = context.globals.timeout ?? PATIENCE_MS;
     const fleet = await context.fleet({ autostart: false, viewMode: 'herd', timeoutMs });
     const status = await limitByTimeoutOption({ globals: { timeout: timeoutMs } }, fleet.status());
-    return describe(status, context.environment);
+    return describe(status, context.environment, new Set(config.map(({ message }) => message)));
   } catch (failure) {
     const { message, fix, type } = wordsOf(failure);
     if (type === 'MCPTimeoutError') return [unresponsive(socket)];
@@ -42,7 +46,11 @@ function unresponsive(socket: string): Finding {
   return error('daemon', `the daemon on ${socket} does not answer`, fix);
 }
 
-function describe({ daemon, servers }: FleetStatus, environment: Environment): Finding[] {
+function describe(
+  { daemon, servers }: FleetStatus,
+  environment: Environment,
+  told: ReadonlySet<string>,
+): Finding[] {
   const { version, pid, config_error, http, memory } = daemon;
   const about = `running (pid ${pid}, version ${version})`;
   return [
@@ -60,7 +68,7 @@ function describe({ daemon, servers }: FleetStatus, environment: Environment): F
     ...(http?.error ? [error('http', http.error, 'see daemon.http in docs/CONFIG.md')] : []),
     ...(memory?.problem ? [warn('memory', memory.problem, MORE_MEMORY)] : []),
     ...auditOf(daemon),
-    ...servers.flatMap((server) => serverFindings(server, environment)),
+    ...servers.flatMap((server) => serverFindings(server, environment, told)),
     ...servers.flatMap(runnerFinding),
     ...servers.flatMap((server) =>
       listNotesOf(server, Date.now()).map((note) =>
@@ -76,12 +84,19 @@ function describe({ daemon, servers }: FleetStatus, environment: Environment): F
   ];
 }
 
-function serverFindings(server: ServerStatus, environment: Environment): Finding[] {
+/** `told`: findings about the config. They are not repeated for the server that they are about. */
+function serverFindings(
+  server: ServerStatus,
+  environment: Environment,
+  told: ReadonlySet<string>,
+): Finding[] {
   const problems = withCallerVariables(entryProblems(server), environment);
   if (problems.length > 0)
-    return problems.map((problem) =>
-      warn('server', `${server.name}: ${problemLine(problem)}${ownerOf(server)}`, problem.fix),
-    );
+    return problems
+      .filter((problem) => !told.has(placed(problem)))
+      .map((problem) =>
+        warn('server', `${server.name}: ${problemLine(problem)}${ownerOf(server)}`, problem.fix),
+      );
   const note = noteOf(server);
   if (note === undefined) return [];
   const { fix = `toolherd why ${shellWord(server.name)}`, why } = server.last_error ?? {};

@@ -1,3 +1,5 @@
+import type { ConfigProblem } from '../../../../fleet/fleet.js';
+
 /** The result of one check. If it is not ok, it says how to fix that. */
 export interface Finding {
   /** What was checked, in one word. */
@@ -22,6 +24,11 @@ export const error = (about: string, message: string, fix: string): Finding => (
   message,
   fix,
 });
+
+/** Where a problem of a config is, and what it is. */
+export function placed({ file, line, message }: ConfigProblem): string {
+  return `${file}:${line}: ${message}`;
+}
 
 export function wordsOf(failure: unknown): { message: string; fix: string; type: string | undefined } {
   const { message, fix, type } = failure as { message: string; fix?: string; type?: string };
