@@ -12,6 +12,7 @@ import type {
   ShutdownReport,
 } from './orders.js';
 import type { PinParams, PinReport } from './pins.js';
+import type { ProfileReport } from './profiles.js';
 import type {
   ForwardHandle,
   ForwardSink,
@@ -30,6 +31,7 @@ export type * from './events.js';
 export type * from './lists.js';
 export type * from './orders.js';
 export type * from './pins.js';
+export type * from './profiles.js';
 export * from './requests.js';
 export type * from './results.js';
 export type * from './search.js';
@@ -71,6 +73,8 @@ export interface Fleet {
   /** One result for each server that has the tool, in the order of the config. */
   broadcast(params: BroadcastParams, context?: ManyContext): Promise<ToolResult[]>;
   inspect(server: string): Promise<Inspection>;
+  /** What each profile offers and costs. It waits as `tools` does for servers whose list is not known. */
+  profiles(): Promise<ProfileReport[]>;
   /** Compares tools with their pinned definitions. */
   pins(params?: PinParams): Promise<PinReport>;
   /** Begins the authorisation at a remote server that asks for one. */
