@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import type { Profile } from '../shared/mcp/profile.js';
 import { Redactor } from '../shared/secrets/redactor.js';
 import { readAgentFile, readAgentProfiles, readConfigFile } from './config-file.js';
 import { readEntry, warnWithoutDescription } from './entry/entry.js';
@@ -30,6 +31,7 @@ export interface AgentPlan {
   file: string;
   text: string;
   planned: PlannedEntry[];
+  profiles: readonly Profile[];
 }
 
 /**
@@ -65,7 +67,7 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
       report,
       warn,
     );
-  const ours = agent && { file: agent.file, text: agent.text, planned: planned.filter(isOf(agent.entries)) };
+  const ours = agent && planOf(agent, planned.filter(isOf(agent.entries)));
   const refusal =
     ours === undefined || agent === undefined || isExempt(agent, options, global.settings)
       ? undefined
@@ -108,7 +110,11 @@ export function planAgentFile(options: LoadOptions): AgentPlan | undefined {
   const agent = readAgent(options, settings, report, ignore);
   const planned = plan(agent?.entries ?? [], () => report, ignore);
   if (problems.length > 0) throw configError(byPosition(problems));
-  return agent && { file: agent.file, text: agent.text, planned };
+  return agent && planOf(agent, planned);
+}
+
+function planOf({ file, text, profiles: { profiles } }: AgentFile, planned: PlannedEntry[]): AgentPlan {
+  return { file, text, planned, profiles };
 }
 
 const ignore: Report = () => undefined;

@@ -2,12 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { CallEvent } from '../../src/fleet/fleet.js';
+import { connectFleet } from '../../src/library/connect-fleet.js';
 import { config, server } from '../faults/config.js';
 import { HttpClient } from '../ipc/http/support.js';
 import { type Line, LineClient, namesOf, textOf } from '../ipc/mcp/support.js';
 import { startBridge } from '../support/bridge.js';
 import { toolherd } from '../support/command.js';
 import { type Herd, type Home, startHerd, until } from '../support/herd.js';
+import { makeProject } from './views/support.js';
 
 const SERVERS = [server('one', 'offers.mjs'), server('two', 'offers.mjs'), server('typed', 'typed.mjs')];
 
@@ -354,5 +356,48 @@ describe('a profile', () => {
     const entry = JSON.parse(readFileSync(join(cwd, '.cursor', 'mcp.json'), 'utf8'));
     expect(entry.mcpServers.toolherd.args).toEqual(['bridge', '--profile', 'rde']);
     expect(attached.stderr).toContain("did you mean 'red'?");
+  });
+
+  it('of a project counts after the user has allowed its file, which shows what it changes', async () => {
+    const herd = await startHerd(config(SERVERS));
+    const project = makeProject(herd.home, 'shop', []);
+    const profile = { tools: ['one.echo'], describe: { 'one.echo': 'Other words.' } };
+    writeFileSync(project.file, `profiles: ${JSON.stringify({ shop: profile })}\n`);
+    const client = new LineClient(herd.home.socket);
+    await client.hello();
+    const hello = { agent: project.file, profile: 'shop' };
+    expect((await ask(client, 'fleet/hello', hello)).error?.data).toMatchObject({
+      type: 'TrustRequiredError',
+    });
+    const run = { cwd: project.folder, env: herd.home.environment };
+    const allowed = await toolherd(['allow', project.file, '--yes'], run);
+    expect(allowed.stderr).toContain('describes    one.echo: Other words.');
+    expect((await ask(client, 'fleet/hello', hello)).result).toMatchObject(hello);
+    expect(await listed(client)).toEqual(['one__echo']);
+    // a later hello keeps the profile
+    await ask(client, 'fleet/hello', {});
+    expect(await listed(client)).toEqual(['one__echo']);
+    const script = await connectFleet({ socket: herd.home.socket, ...hello });
+    expect((await script.tools()).tools.map(({ description }) => description)).toEqual(['Other words.']);
+    script.close();
+    await expect(connectFleet({ socket: herd.home.socket, profile: 'shop' })).rejects.toThrow("'shop'");
+  });
+
+  it('gives each agent its own process of a per-agent server', async () => {
+    const own = server('own', 'good.mjs', { sharing: 'per-agent' });
+    const profiles = { p: { tools: ['own.pid', 'own.echo'], rename: { 'own.pid': 'which' } } };
+    const herd = await startHerd(
+      `${config([own, server('one', 'good.mjs')])}profiles: ${JSON.stringify(profiles)}\n`,
+    );
+    const [first, second] = [await agentOf(herd, 'p'), await agentOf(herd, 'p')];
+    const pids = [await call(first, 'which'), await call(second, 'which')].map(textOf);
+    expect(new Set(pids).size).toBe(2);
+    expect(await listed(first)).toEqual(['own__echo', 'which']);
+    refusal(await call(first, 'own__argv'));
+    refusal(await call(first, 'one__pid'));
+    writeFileSync(herd.home.configFile, config([own, server('one', 'good.mjs')]));
+    await herd.fleet.reload();
+    await until(async () => (await listed(first)).length === 0);
+    expect(refusal(await call(first, 'which'))).toContain('not in the config any more');
   });
 });

@@ -206,10 +206,10 @@ export class HerdView implements ViewSubscriber, Holder {
     this.#core.checkOpen();
     if (!this.#profiles.has(name)) throw unknownProfile(name, [...this.#profiles.keys()]);
     const { agent } = this.#options;
+    const known = this.#narrowed.get(name);
+    if (known !== undefined) return known;
     const lens = new ProfileLens(name, this.#profiles);
-    const view =
-      this.#narrowed.get(name) ??
-      this.#derive({ id: `${this.id} profile ${name}`, agent, isOneAgent: false, lens });
+    const view = this.#derive({ id: `${this.id} profile ${name}`, agent, isOneAgent: false, lens });
     this.#narrowed.set(name, view);
     return view;
   }

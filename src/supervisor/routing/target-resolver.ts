@@ -185,6 +185,9 @@ function throughProfile(
     server,
     params: lens.filledIn(server.spec.name, ownName, params),
     ...(name === ownName ? {} : { calledAs: name }),
+    // the list may have changed while the call waited
+    explain: (error) =>
+      error instanceof MCPToolNotFoundError ? unknownInProfile(lens, server, ownName) : error,
     refusal: target.refusal ?? (isOldName ? search.unknown() : undefined),
   };
 }
@@ -194,20 +197,19 @@ function toolRefusalNow(
   tool: string,
   lens: ProfileLens | undefined,
 ): MCPError | undefined {
-  if (lens !== undefined) {
-    const { name } = server.spec;
-    const known = [...(server.catalog.keysOf('tools') ?? [])].filter((one) => lens.has(name, one));
-    // the error names only tools of the profile
-    if (
-      !lens.has(name, tool) ||
-      (!server.catalog.hasTool(tool) && server.catalog.blockOf(tool) === undefined)
-    )
-      return unknownTool(name, tool, known);
-  }
+  const { catalog, spec } = server;
+  const isUnknown = lens !== undefined && !catalog.hasTool(tool) && catalog.blockOf(tool) === undefined;
+  if (isUnknown || lens?.has(spec.name, tool) === false) return unknownInProfile(lens!, server, tool);
   const refusal = toolRefusal(server, tool);
   if (refusal === undefined || !server.isComparedAnew) return refusal;
   // the process that is yet to start may have the tool as it was pinned
   return server.catalog.blockOf(tool) === undefined ? refusal : undefined;
+}
+
+/** The error names only tools of the profile. */
+function unknownInProfile(lens: ProfileLens, { catalog, spec }: ConfiguredServer, tool: string): MCPError {
+  const known = [...(catalog.keysOf('tools') ?? [])].filter((one) => lens.has(spec.name, one));
+  return unknownTool(spec.name, tool, known);
 }
 
 /** Whether a list of the server has the resource. */
