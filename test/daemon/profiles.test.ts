@@ -358,7 +358,7 @@ describe('a profile', () => {
     expect(attached.stderr).toContain("did you mean 'red'?");
   });
 
-  it('of a project counts after the user has allowed its file, which shows what it changes', async () => {
+  it('counts from a project after the user has allowed its file, which shows what it changes', async () => {
     const herd = await startHerd(config(SERVERS));
     const project = makeProject(herd.home, 'shop', []);
     const profile = { tools: ['one.echo'], describe: { 'one.echo': 'Other words.' } };
