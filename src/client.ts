@@ -26,6 +26,7 @@ export {
   MCPToolError,
   MCPToolNotFoundError,
   OverloadedError,
+  ProfileNotFoundError,
   ResultTooLargeError,
   ServerCrashedError,
   ServerNotFoundError,

@@ -26,10 +26,10 @@ export const ROOMS: readonly Room[] = [
     packages: ['node'],
     inside: [
       ['.', ''],
-      ['text', 'shell words, durations, control characters, near-miss suggestions, order of versions'],
+      ['text', 'shell words, durations, control characters, near-miss suggestions, globs, order of versions'],
       ['secrets', 'names and forms of secrets; the redactor removes them from logs, errors and status'],
       ['files', 'paths of all files and folders; atomic writes; removal of old files'],
-      ['mcp', 'names, headers, error codes and log levels of MCP and JSON-RPC'],
+      ['mcp', 'names, headers, error codes and log levels of MCP and JSON-RPC; what a profile is'],
       ['framing', 'bytes to lines; `RawJson`, a value that is passed on as its bytes'],
       ['report', 'errors for people and scripts: their text, exit statuses, problems of a config'],
     ],

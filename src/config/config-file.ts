@@ -9,6 +9,7 @@ import type { Settings } from './fields/spec.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from './parse/document.js';
 import { parseYaml } from './parse/parse-yaml.js';
 import { configError, type Path, type Problem } from './parse/problem.js';
+import { type FileProfiles, readProfiles } from './read-profiles.js';
 
 /** Reads config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
 export function readConfigFile(
@@ -16,9 +17,9 @@ export function readConfigFile(
   place: Pick<FileContext, 'folder' | 'userHome'>,
   report: Report,
   warn: Report,
-): { settings: Settings; entries: ParsedEntry[] } {
+): { settings: Settings; entries: ParsedEntry[]; profiles: FileProfiles | undefined } {
   const top = topOf(document, report);
-  if (top === undefined) return { settings: defaultSettings(), entries: [] };
+  if (top === undefined) return { settings: defaultSettings(), entries: [], profiles: undefined };
   for (const key of Object.keys(top)) {
     if ((CONFIG_KEYS as readonly string[]).includes(key)) continue;
     const near = document.didYouMean(key, CONFIG_KEYS);
@@ -41,7 +42,11 @@ export function readConfigFile(
     allowHttp: settings.security.allowHttp,
   };
   const items = listOf(document, top, 'mcp_servers', report);
-  return { settings, entries: readEntries(document, ['mcp_servers'], items, context, report, warn) };
+  return {
+    settings,
+    entries: readEntries(document, ['mcp_servers'], items, context, report, warn),
+    profiles: readProfiles(document, top, report),
+  };
 }
 
 /** As `readConfigFile`, from a text. Throws a ConfigError with every problem. */
@@ -85,6 +90,12 @@ export function readAgentFile(
     return undefined;
   });
   return readEntries(document, ['tools'], items, context, report, warn);
+}
+
+/** The profiles of agent.yaml. */
+export function readAgentProfiles(document: SourceDocument, report: Report): FileProfiles {
+  // a file that is no map is reported with its entries
+  return readProfiles(document, isMap(document.value) ? document.value : {}, report);
 }
 
 /** `MCP` or `"mcp "`. Other words are types of other programs. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { type Default, defaultText } from './fields/defaults.js';
 import { ENTRY, FIELDS, type FieldName } from './fields/entry-fields.js';
+import { PROFILE_FIELDS, PROFILE_NAME, profileShape } from './fields/profile.js';
 import { SETTINGS, sectionShape, versionShape } from './fields/settings.js';
 import { TRANSPORT_NAMES, TRANSPORTS, type Transport, toTransport } from './fields/transports.js';
 import { SOURCE } from './packages/source-document.js';
@@ -31,7 +32,10 @@ function agentSchema(): Schema {
   const isOurs = { type: 'object', required: ['type'], properties: { type: isMcp } };
   const isOurSource = { ...isSource, properties: { source_type: isMcp, type: NULL } };
   const items = { if: isOurSource, then: SOURCE_REF, else: { if: isOurs, then: ENTRY_REF } };
-  return { type: ['object', 'null'], properties: { tools: { type: ['array', 'null'], items } } };
+  return {
+    type: ['object', 'null'],
+    properties: { tools: { type: ['array', 'null'], items }, profiles: profilesSchema() },
+  };
 }
 
 function configSchema(): Schema {
@@ -49,9 +53,23 @@ function configSchema(): Schema {
     properties: {
       version: { anyOf: [strip(z.toJSONSchema(versionShape(), { io: 'input' })), NULL] },
       mcp_servers: { type: ['array', 'null'], items: { if: isSource, then: SOURCE_REF, else: ENTRY_REF } },
+      profiles: profilesSchema(),
       daemon: section('daemon'),
       security: section('security'),
     },
+  };
+}
+
+function profilesSchema(): Schema {
+  const profile = strip(z.toJSONSchema(profileShape(), { io: 'input' }));
+  const properties = profile.properties as Record<string, Schema>;
+  for (const [key, field] of Object.entries(PROFILE_FIELDS))
+    properties[key]!.description = descriptionOf(field);
+  return {
+    type: ['object', 'null'],
+    description: 'Named parts of the herd.',
+    propertyNames: { pattern: PROFILE_NAME.source },
+    additionalProperties: { anyOf: [profile, NULL] },
   };
 }
 

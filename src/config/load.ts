@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
+import type { Profile } from '../shared/mcp/profile.js';
 import { Redactor } from '../shared/secrets/redactor.js';
-import { readAgentFile, readConfigFile } from './config-file.js';
+import { readAgentFile, readAgentProfiles, readConfigFile } from './config-file.js';
 import { readEntry, warnWithoutDescription } from './entry/entry.js';
 import { type LaunchCommand, launchCommand } from './entry/launch-command.js';
 import { disabledSpec, findUnset, misconfiguredSpec, resolveEntry } from './entry/resolve.js';
@@ -12,6 +13,7 @@ import type { SourceDocument } from './parse/document.js';
 import { parseYaml } from './parse/parse-yaml.js';
 import { ConfigError, configError, fileProblem, type Problem } from './parse/problem.js';
 import { FileReadError, readSmallFile } from './parse/read-file.js';
+import { checkProfiles, type FileProfiles } from './read-profiles.js';
 import type { PlannedEntry } from './trust/trust.js';
 import { isUserOwnedFile } from './trust/trusted-path.js';
 import type { LoadEnvironment } from './variables/expander.js';
@@ -29,6 +31,7 @@ export interface AgentPlan {
   file: string;
   text: string;
   planned: PlannedEntry[];
+  profiles: readonly Profile[];
 }
 
 /**
@@ -56,7 +59,15 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
     reportOf,
     warn,
   );
-  const ours = agent && { file: agent.file, text: agent.text, planned: planned.filter(isOf(agent.entries)) };
+  if (global.profiles) checkProfiles(global.profiles, global.entries.map(nameOf), reportGlobal, warn);
+  if (agent)
+    checkProfiles(
+      agent.profiles,
+      planned.map(({ entry }) => nameOf(entry)),
+      report,
+      warn,
+    );
+  const ours = agent && planOf(agent, planned.filter(isOf(agent.entries)));
   const refusal =
     ours === undefined || agent === undefined || isExempt(agent, options, global.settings)
       ? undefined
@@ -79,7 +90,13 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
     return found === undefined ? (spec ?? []) : misconfiguredSpec(entry, configError(clean(found)), redactor);
   });
   const { settings, hasConfigFile } = global;
-  return { settings, servers, warnings: byPosition(warnings), redactor, hasConfigFile, uses, agent: ours };
+  const profiles = new Map(
+    [...(global.profiles?.profiles ?? []), ...(agent?.profiles.profiles ?? [])].map((one) => [one.name, one]),
+  );
+  return {
+    ...{ settings, servers, profiles, warnings: byPosition(warnings), redactor, hasConfigFile, uses },
+    agent: ours,
+  };
 }
 
 /**
@@ -93,10 +110,16 @@ export function planAgentFile(options: LoadOptions): AgentPlan | undefined {
   const agent = readAgent(options, settings, report, ignore);
   const planned = plan(agent?.entries ?? [], () => report, ignore);
   if (problems.length > 0) throw configError(byPosition(problems));
-  return agent && { file: agent.file, text: agent.text, planned };
+  return agent && planOf(agent, planned);
+}
+
+function planOf({ file, text, profiles: { profiles } }: AgentFile, planned: PlannedEntry[]): AgentPlan {
+  return { file, text, planned, profiles };
 }
 
 const ignore: Report = () => undefined;
+
+const nameOf = ({ name }: ParsedEntry): string => name;
 
 /** The receiver of one entry's problems. */
 type ReportOf = (entry: ParsedEntry) => Report;
@@ -107,7 +130,7 @@ export async function loadEntry(
   folder: string,
   settings: Settings,
   environment: EntryOptions,
-): Promise<Omit<Loaded, 'settings' | 'agent' | 'hasConfigFile'>> {
+): Promise<Omit<Loaded, 'settings' | 'agent' | 'hasConfigFile' | 'profiles'>> {
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
   const report: Report = (problem) => void problems.push(problem);
@@ -136,9 +159,10 @@ function readGlobal(
   options: LoadOptions,
   report: Report,
   warn: Report,
-): { settings: Settings; entries: ParsedEntry[]; hasConfigFile: boolean } {
+): ReturnType<typeof readConfigFile> & { hasConfigFile: boolean } {
   const document = readDocument(options.configFile, options.configRequired === true, report);
-  if (document === undefined) return { settings: defaultSettings(), entries: [], hasConfigFile: false };
+  if (document === undefined)
+    return { settings: defaultSettings(), entries: [], profiles: undefined, hasConfigFile: false };
   const place = { folder: folderOf(options.configFile), userHome: options.userHome };
   return { ...readConfigFile(document, place, report, warn), hasConfigFile: true };
 }
@@ -148,6 +172,7 @@ interface AgentFile {
   text: string;
   isUserOwned: boolean;
   entries: ParsedEntry[];
+  profiles: FileProfiles;
 }
 
 function readAgent(
@@ -164,7 +189,13 @@ function readAgent(
   const { allowedCommands, allowHttp } = settings.security;
   const { userHome } = options;
   const context: FileContext = { scope: 'agent', folder, userHome, isUserOwned, allowedCommands, allowHttp };
-  return { file, text: document.text, isUserOwned, entries: readAgentFile(document, context, report, warn) };
+  return {
+    file,
+    text: document.text,
+    isUserOwned,
+    entries: readAgentFile(document, context, report, warn),
+    profiles: readAgentProfiles(document, report),
+  };
 }
 
 function readDocument(file: string, isRequired: boolean, report: Report): SourceDocument | undefined {
@@ -196,14 +227,18 @@ function plan(entries: readonly ParsedEntry[], reportOf: ReportOf, warn: Report)
   });
 }
 
-/** Whether the file may be used without being allowed. A file whose entries are all disabled may. */
+/**
+ * Whether the file may be used without being allowed. A file that runs nothing may, unless it has profiles: these choose
+ * descriptions and arguments of the user's own tools.
+ */
 function isExempt(
-  { isUserOwned, entries }: AgentFile,
+  { isUserOwned, entries, profiles }: AgentFile,
   { exempt }: LoadOptions,
   { security }: Settings,
 ): boolean {
   if (exempt === 'none') return false;
-  return isUserOwned || security.trust === 'all' || entries.every(({ fields }) => fields.enabled === false);
+  if (isUserOwned || security.trust === 'all') return true;
+  return profiles.profiles.length === 0 && entries.every(({ fields }) => fields.enabled === false);
 }
 
 async function trustRefusal(agent: AgentPlan, { trustFile }: LoadOptions): Promise<Error | undefined> {

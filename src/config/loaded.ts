@@ -1,4 +1,5 @@
 import type { Environment } from '../shared/environment.js';
+import type { Profile } from '../shared/mcp/profile.js';
 import type { Redactor } from '../shared/secrets/redactor.js';
 import type { ServerSpec, Settings } from './fields/spec.js';
 import type { Problem } from './parse/problem.js';
@@ -38,6 +39,8 @@ export interface FileVariable extends VariableUse {
 export interface LoadedHerd {
   settings: Settings;
   servers: ServerSpec[];
+  /** By name. A profile of the agent file replaces a global one of the same name. */
+  profiles: ReadonlyMap<string, Profile>;
   warnings: Problem[];
   redactor: Redactor;
   /** Whether there is a global config file. */

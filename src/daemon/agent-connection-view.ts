@@ -11,6 +11,8 @@ export interface AgentConnectionViewOptions {
   connection: ConnectionFacts;
   /** The agent's file; null: the global view. */
   agent: string | null;
+  /** The profile of `base`; null: none. */
+  profile: string | null;
   /** Of the agent's file. */
   warnings: readonly ConfigProblem[];
   toFleet: ToFleet;
@@ -32,6 +34,10 @@ export class AgentConnectionView implements ConnectionView {
 
   get agent(): string | null {
     return this.#options.agent;
+  }
+
+  get profile(): string | null {
+    return this.#options.profile;
   }
 
   get warnings(): readonly ConfigProblem[] {

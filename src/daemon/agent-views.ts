@@ -58,10 +58,11 @@ export class AgentViews {
   }
 
   /** The view of a connection that names no agent file. */
-  global(connection: ConnectionFacts, toFleet: ToFleet): ConnectionView {
-    const base = this.#options.herd.view;
+  global(connection: ConnectionFacts, toFleet: ToFleet, profile?: string): ConnectionView {
+    const { view } = this.#options.herd;
+    const base = profile === undefined ? view : view.narrow(profile);
     const none = { agent: null, warnings: [], onClosed: () => undefined };
-    return new AgentConnectionView({ base, connection, toFleet, ...none });
+    return new AgentConnectionView({ base, connection, toFleet, profile: profile ?? null, ...none });
   }
 
   async ofAgent(
@@ -69,12 +70,14 @@ export class AgentViews {
     file: string,
     files: AgentFiles,
     toFleet: ToFleet,
+    profile?: string,
   ): Promise<ConnectionView> {
     const agent = await this.#serialized(() => this.#open(file, files));
+    const { view, file: name, loaded } = agent;
     agent.connected();
-    const { view: base, file: name, loaded } = agent;
+    const base = this.#narrowed(agent, view, profile);
     return new AgentConnectionView({
-      ...{ base, connection, agent: name, warnings: warningsOf(loaded), toFleet },
+      ...{ base, connection, agent: name, profile: profile ?? null, warnings: warningsOf(loaded), toFleet },
       onClosed: () => agent.disconnected(),
     });
   }
@@ -101,6 +104,15 @@ export class AgentViews {
 
   get #agents(): AgentFile[] {
     return [...this.#files.values()].map(({ agent }) => agent);
+  }
+
+  #narrowed(agent: AgentFile, view: HerdView, profile: string | undefined): HerdView {
+    try {
+      return profile === undefined ? view : view.narrow(profile);
+    } catch (error) {
+      agent.disconnected();
+      throw error;
+    }
   }
 
   /** Reads the file each time: it may have changed, or been revoked, since the last connection opened it. */
@@ -131,6 +143,7 @@ export class AgentViews {
       onOverdue: reload,
       onUnused: () => this.#forget(key),
     });
+    agent.view.useProfiles(loaded.profiles);
     this.#files.set(key, { agent, unwatch: watchConfig(file, reload) });
     return agent;
   }
@@ -141,6 +154,7 @@ export class AgentViews {
 
   #apply(agent: AgentFile, loaded: Loaded): void {
     agent.view.apply(this.#specsOf(loaded));
+    agent.view.useProfiles(loaded.profiles);
     agent.loaded = loaded;
   }
 

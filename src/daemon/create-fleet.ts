@@ -48,15 +48,25 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     callMany: (params, context) => view.calls.many(params, context),
     broadcast: (params, context) => view.calls.broadcast(params, context),
     inspect: async (server) => view.inspect(server),
+    profiles: () => view.profiles(),
     pins: async (params) => view.pins(params),
     ...authorizing(view, backend.authorizations),
     outdated: (names) => backend.packages.outdated(view, names),
     update: (selection, isDryRun) => backend.packages.update(view, selection, isDryRun),
     reload: (isDryRun) => backend.reload(isDryRun),
     logs: (params) => backend.logs(view, params),
-    register: (document, folder) => backend.register(document, folder),
-    unregister: (name) => backend.unregister(name),
+    register: async (document, folder) => {
+      view.checkWhole('register a server');
+      return backend.register(document, folder);
+    },
+    unregister: async (name) => {
+      view.checkWhole('unregister a server');
+      return backend.unregister(name);
+    },
     subscribe: (...subscription) => view.events.subscribe(...subscription),
-    shutdown: (graceMs) => backend.shutdown(graceMs),
+    shutdown: async (graceMs) => {
+      view.checkWhole('stop the daemon');
+      return backend.shutdown(graceMs);
+    },
   };
 }

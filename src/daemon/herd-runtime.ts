@@ -121,8 +121,9 @@ export class HerdRuntime {
 
   /** The servers of the config begin their lives. */
   begin(): void {
-    const { servers, warnings } = this.#options.loaded;
+    const { servers, profiles, warnings } = this.#options.loaded;
     this.#warnOfMisconfigured(this.#herd.apply(servers));
+    this.#herd.view.useProfiles(profiles);
     this.#warnOfConfig(warnings);
     this.#packages.begin();
   }
@@ -281,8 +282,9 @@ export class HerdRuntime {
     const backend = this.#createBackend();
     const toFleet = (view: HerdView) => createFleet(view, backend);
     return {
-      global: (connection) => this.#agentViews.global(connection, toFleet),
-      ofAgent: (connection, file, files) => this.#agentViews.ofAgent(connection, file, files, toFleet),
+      global: (connection, profile) => this.#agentViews.global(connection, toFleet, profile),
+      ofAgent: (connection, file, files, profile) =>
+        this.#agentViews.ofAgent(connection, file, files, toFleet, profile),
     };
   }
 
@@ -308,10 +310,12 @@ export class HerdRuntime {
     };
   }
 
-  #apply({ servers, settings, redactor, warnings, hasConfigFile }: Loaded, isDryRun: boolean): ReloadReport {
+  #apply(loaded: Loaded, isDryRun: boolean): ReloadReport {
+    const { servers, profiles, settings, redactor, warnings, hasConfigFile } = loaded;
     this.#secrets.learn(redactor);
     const report = this.#herd.apply(this.#runtimeServers.with(servers), isDryRun);
     if (isDryRun) return report;
+    this.#herd.view.useProfiles(profiles);
     this.#source.isRequired ||= hasConfigFile;
     this.#warnOfConfig(warnings);
     this.#runtimeServers.yieldTo(servers);

@@ -17,6 +17,8 @@ export interface Caller {
   client: { name: string; version: string | null } | null;
   /** The agent's file; null: the global herd. */
   agent: string | null;
+  /** The profile of the connection; absent or null: none. */
+  profile?: string | null | undefined;
 }
 
 export interface CallContext {

@@ -73,6 +73,8 @@ export interface CallEvent {
   method: string;
   /** The tool's own name; null where it was no call of a tool. */
   tool: string | null;
+  /** The name by which the caller called it. Only with a profile, where it is not the tool's own name. */
+  called_as?: string | null;
   /** Of a tool or a prompt; null where there were none. */
   arguments: Shape | null;
   /** The name of the connection, which no other one of this daemon has. */
@@ -83,6 +85,8 @@ export interface CallEvent {
   client: Caller['client'];
   /** The agent's file; null: the global herd. */
   agent: string | null;
+  /** Of the connection. Absent: none. */
+  profile?: string | null;
   /** Of `fleet/call`; null for other requests. */
   request_id: string | null;
   /** The incarnation that got it; null: none. */

@@ -13,6 +13,7 @@ import type {
 } from './orders.js';
 import type { OutdatedReport, UpdateReport } from './packages.js';
 import type { PinParams, PinReport } from './pins.js';
+import type { ProfileReport } from './profiles.js';
 import type {
   ForwardHandle,
   ForwardSink,
@@ -32,6 +33,7 @@ export type * from './lists.js';
 export type * from './orders.js';
 export type * from './packages.js';
 export type * from './pins.js';
+export type * from './profiles.js';
 export * from './requests.js';
 export type * from './results.js';
 export type * from './search.js';
@@ -73,6 +75,8 @@ export interface Fleet {
   /** One result for each server that has the tool, in the order of the config. */
   broadcast(params: BroadcastParams, context?: ManyContext): Promise<ToolResult[]>;
   inspect(server: string): Promise<Inspection>;
+  /** What each profile offers and costs. It waits as `tools` does for servers whose list is not known. */
+  profiles(): Promise<ProfileReport[]>;
   /** Compares tools with their pinned definitions. */
   pins(params?: PinParams): Promise<PinReport>;
   /** Asks npm for the newest versions of the packages of npx entries; default: of every server of the view. */

@@ -8,6 +8,8 @@ export interface Hello {
   api_version: number;
   /** The file of the agent whose view the connection has; null for the global herd. */
   agent: string | null;
+  /** The profile of the connection; absent: none. */
+  profile?: string;
   /** What is doubtful in that file; absent when nothing is. */
   warnings?: readonly ConfigProblem[];
 }

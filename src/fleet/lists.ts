@@ -4,6 +4,8 @@ export interface ToolEntry {
   server: string;
   name: string;
   exposed_name: string;
+  /** What a client of this server alone calls it instead of `name`, because of the profile of the connection. */
+  alias?: string;
   description: string | null;
   input_schema: unknown;
   /** What is wrong with its definition. It is listed, and can be called. */

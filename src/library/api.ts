@@ -11,6 +11,7 @@ import type {
   OutdatedReport,
   PinParams,
   PinReport,
+  ProfileReport,
   PromptEntry,
   ReloadReport,
   ResourceLists,
@@ -129,6 +130,8 @@ export interface FleetHandle extends AsyncDisposable {
   resources(server?: string, options?: ListOptions): Promise<ResourceLists>;
   /** Finds tools by what they do: the best first, or why there are none. */
   search(query: string, options?: Omit<SearchParams, 'query'>): Promise<SearchResult>;
+  /** What each profile of the config offers and costs. */
+  profiles(): Promise<ProfileReport[]>;
   server(name: string): ServerHandle;
   start(which: Which, options?: OrderOptions): Promise<ServerStatus[]>;
   stop(which: Which, options?: OrderOptions): Promise<ServerStatus[]>;

@@ -16,6 +16,8 @@ export interface ConnectOptions {
   socket?: string | undefined;
   /** An agent.yaml: the client sees the herd in the view of this file. */
   agent?: string | undefined;
+  /** A profile of the config, or of `agent`: the client sees this part of the herd. */
+  profile?: string | undefined;
   /** How long the daemon may take to answer; default 30 s. */
   timeoutMs?: number | undefined;
 }
@@ -29,6 +31,7 @@ export interface ConnectedFleet extends Fleet {
 export async function connectFleet({
   socket,
   agent,
+  profile,
   timeoutMs,
 }: ConnectOptions = {}): Promise<ConnectedFleet> {
   const { stateFolder } = findPaths(process.env, homedir());
@@ -36,12 +39,14 @@ export async function connectFleet({
   const peer = await connectSocket({ path });
   try {
     const client = { name: 'toolherd/client', version: VERSION };
-    const hello = peer.request('fleet/hello', { client, agent: agent && resolve(agent) });
+    const hello = peer.request('fleet/hello', { client, agent: agent && resolve(agent), profile });
     const giveUp = (reason: string) => peer.destroy(reason);
     const answer = (await firstAnswer(hello, { path, withinMs: timeoutMs, giveUp })) as Hello;
     checkVersion(answer);
     // a daemon that is ending opens no view for an agent: the connection would see the global herd
     if (agent !== undefined && answer.agent === null) throw shuttingDown();
+    if (profile !== undefined && answer.profile !== profile)
+      throw answer.daemon.closing ? shuttingDown() : withoutProfiles();
   } catch (error) {
     peer.destroy();
     throw error;
@@ -52,6 +57,13 @@ export async function connectFleet({
     call: async (params, context) => withText(await fleet.call(params, context)),
     close: () => peer.destroy(),
   };
+}
+
+function withoutProfiles(): ToolherdError {
+  return new ToolherdError('the daemon knows no profiles', {
+    why: 'it is older than this client',
+    fix: "replace it with 'toolherd up --replace'",
+  });
 }
 
 function checkVersion({ api_version: version }: Hello): void {

@@ -19,6 +19,7 @@ const CLASSES: Readonly<Record<string, new (message: string, details: Details) =
   MCPResourceNotFoundError: callErrors.MCPResourceNotFoundError,
   MCPToolError: callErrors.MCPToolError,
   ServerNotFoundError: callErrors.ServerNotFoundError,
+  ProfileNotFoundError: callErrors.ProfileNotFoundError,
   ServerUnavailableError: callErrors.ServerUnavailableError,
   ServerCrashedError: callErrors.ServerCrashedError,
   ResultTooLargeError: callErrors.ResultTooLargeError,

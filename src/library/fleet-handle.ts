@@ -62,6 +62,7 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
     prompts: (server, { refresh } = {}) => ask(async () => (await fleet.prompts(server, refresh)).prompts),
     resources: (server, { refresh } = {}) => ask(() => fleet.resources(server, refresh)),
     search: (query, options) => ask(() => fleet.search({ ...options, query })),
+    profiles: () => ask(() => fleet.profiles()),
     server: (name) => serverHandle(handle, name),
     start: order('start'),
     stop: order('stop'),

@@ -94,6 +94,11 @@ export class ServerNotFoundError extends MCPError {
   override readonly type: string = 'ServerNotFoundError';
 }
 
+/** No profile of this name is configured, or none any more. */
+export class ProfileNotFoundError extends MCPError {
+  override readonly type: string = 'ProfileNotFoundError';
+}
+
 /** The server has no such tool. */
 export class MCPToolNotFoundError extends MCPError {
   override readonly type: string = 'MCPToolNotFoundError';

@@ -6,6 +6,7 @@ import {
   MCPResourceNotFoundError,
   MCPTimeoutError,
   MCPToolNotFoundError,
+  ProfileNotFoundError,
   type RpcErrorObject,
   ServerNotFoundError,
   ServerUnavailableError,
@@ -53,6 +54,27 @@ export function unknownServer(
   const known = names.length === 0 ? 'no server is configured' : `there are: ${names.join(', ')}`;
   const fix = didYouMean(name, names) || 'see "toolherd status", or add it to the config';
   return new ServerNotFoundError(`no server is called '${name}'`, { why: known, fix });
+}
+
+/** `removed`: it was there when the connection chose it. */
+export function unknownProfile(name: string, names: readonly string[], what?: 'removed'): MCPError {
+  const known = names.length === 0 ? 'the config has no profiles' : `there are: ${names.join(', ')}`;
+  const near = didYouMean(name, names);
+  if (what === undefined) {
+    const fix = near || 'add it to \'profiles\' of the config; see "toolherd profiles"';
+    return new ProfileNotFoundError(`no profile is called '${name}'`, { why: known, fix });
+  }
+  const fix = `add it to 'profiles' of the config again, or connect with another one`;
+  const message = `the profile '${name}' of this connection is not in the config any more`;
+  return new ProfileNotFoundError(message, { why: `${known}; nothing was sent`, fix });
+}
+
+/** A connection with a profile asks for what concerns the whole herd. */
+export function beyondProfile(name: string, what: string): MCPError {
+  return new ServerUnavailableError(`this connection may not ${what}: it has the profile '${name}'`, {
+    why: 'that concerns servers outside of the profile',
+    fix: 'connect without a profile',
+  });
 }
 
 /** Only other views have servers of this name, and one has to be chosen. */

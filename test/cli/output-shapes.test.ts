@@ -11,12 +11,13 @@ import { makeFolder } from '../support/folder.js';
 import { makeHome, until } from '../support/herd.js';
 import { ELSEWHERE, FAILURE, SCHEMAS } from './schemas.js';
 
-const HERD = config([
+const SERVERS = config([
   server('offers', 'offers.mjs'),
   server('typed', 'typed.mjs'),
   command('dies', '/nowhere/server', []),
   server('off', 'good.mjs', { enabled: false }),
 ]);
+const HERD = `${SERVERS}profiles: {sums: {description: Sums, tools: [typed.add], rename: {typed.add: sum}}}\n`;
 const SOURCE = {
   name: 'extra',
   description: 'd',
@@ -39,6 +40,7 @@ const COMMAND_LINES: readonly (readonly string[])[] = [
   ['tools', 'typed', '--schema'],
   ['find', 'order an item'],
   ['find', 'echho', '--server', 'offers'],
+  ['profiles'],
   ['prompts', 'offers'],
   ['resources', 'offers'],
   ['call', 'typed.add', 'a=1', 'b=2'],

@@ -164,6 +164,21 @@ const SHAPES: Record<string, Schema> = {
       }),
     ),
   }),
+  profiles: object({
+    profiles: list(
+      object({
+        name: string,
+        description: nullable(string),
+        file: string,
+        servers: list(string),
+        tools: list(string),
+        renamed: object({}),
+        tokens: { type: 'number' },
+        unmatched: list(string),
+        missing,
+      }),
+    ),
+  }),
   prompts: object({
     missing,
     prompts: list(

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defaultText } from '../../src/config/fields/defaults.js';
 import { FIELD_GROUPS, FIELDS } from '../../src/config/fields/entry-fields.js';
+import { PROFILE_FIELDS } from '../../src/config/fields/profile.js';
 import { SETTINGS } from '../../src/config/fields/settings.js';
 import { ERROR_CODES } from '../../src/ipc/jsonrpc/rpc-error.js';
 import { METHODS } from '../../src/ipc/server/fleet-methods.js';
@@ -59,6 +60,18 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
         ),
       ),
   },
+  'profile fields': {
+    file: 'docs/CONFIG.md',
+    text: () =>
+      table(
+        ['key', 'default', 'what it is'],
+        Object.entries(PROFILE_FIELDS).map(([key, field]) => [
+          `\`${key}\``,
+          defaultText(field.default),
+          field.about,
+        ]),
+      ),
+  },
   codes: {
     file: 'docs/PROTOCOL.md',
     text: () =>
@@ -96,6 +109,16 @@ describe('the docs', () => {
       ['github', 'stdio'],
       ['docs', 'http'],
     ]);
+    expect(warnings).toEqual([]);
+  });
+
+  it('the profile of PROFILES.md is a config without a mistake or a warning', async () => {
+    const [, yaml = ''] = /```yaml\n(.*?)```/s.exec(read('docs/PROFILES.md')) ?? [];
+    const { profiles, warnings } = await loadGlobal(yaml);
+    expect(profiles.get('review')).toMatchObject({
+      rename: { 'git.git_log': 'history' },
+      defaults: { 'github.search_issues': { owner: 'acme', repo: 'shop' } },
+    });
     expect(warnings).toEqual([]);
   });
 

@@ -31,6 +31,7 @@ const MEANINGS: Record<
   MCPPromptNotFoundError: 'the server has no such prompt',
   MCPResourceNotFoundError: 'the server has no such resource, or no server has it',
   ServerNotFoundError: 'no server has this name; from `toolherd remove`: the file has no such entry',
+  ProfileNotFoundError: 'the config has no profile of this name, or has it no more',
   ResultTooLargeError: 'the reply is larger than `max_message_bytes`; only this call fails',
   OverloadedError: 'too many calls, bytes or connections are waiting already; nothing was queued',
   CancelledError: 'the caller cancelled the call, or enough other calls of `fleet/call_many` succeeded',

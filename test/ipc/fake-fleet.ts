@@ -158,6 +158,11 @@ export class FakeFleet implements LocalFleet {
     return { tools: [], missing: [], hints: ['nothing'] };
   }
 
+  async profiles() {
+    this.heard.push(['profiles']);
+    return [];
+  }
+
   async prompt(params: PromptParams) {
     this.heard.push(['prompt', params]);
     return { messages: [] };

@@ -50,6 +50,7 @@ export const GROUPS = {
   Agents: {
     bridge: 'offer the herd to an agent as one MCP server',
     detach: 'undo attach',
+    profiles: 'show the profiles of the config, and what each costs',
   },
   Trust: {
     allow: "let a project's agent.yaml run what it says",

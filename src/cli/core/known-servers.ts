@@ -1,4 +1,4 @@
-import { loadConfig } from '../../config/load.js';
+import { type Loaded, loadConfig } from '../../config/load.js';
 import type { CommandContext } from './command.js';
 import { agentFileOf, lenientOptions } from './load-options.js';
 
@@ -16,11 +16,19 @@ export async function knownServers(context: CommandContext): Promise<Set<string>
 }
 
 async function configuredServers(context: CommandContext): Promise<string[]> {
+  return (await configOf(context))?.servers.map(({ name }) => name) ?? [];
+}
+
+/** The names of the profiles of the config files. */
+export async function configuredProfiles(context: CommandContext): Promise<string[]> {
+  return [...((await configOf(context))?.profiles.keys() ?? [])];
+}
+
+async function configOf(context: CommandContext): Promise<Loaded | undefined> {
   try {
-    const { servers } = await loadConfig(lenientOptions(context, agentFileOf(context), { trust: 'ignored' }));
-    return servers.map(({ name }) => name);
+    return await loadConfig(lenientOptions(context, agentFileOf(context), { trust: 'ignored' }));
   } catch {
     // "toolherd validate" says what is wrong with a file
-    return [];
+    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import type { WouldRun } from '../../config/trust/trust.js';
+import type { Profile } from '../../shared/mcp/profile.js';
 import { escapeInvisible } from './text.js';
 
 /** What a person reads before allowing a file, or when it is not allowed. No text of the file can look like ours. */
@@ -14,6 +15,25 @@ export function describeWouldRun(file: string, list: readonly WouldRun[]): strin
   ]);
   const safe = lines.length === 0 ? ['  run nothing'] : lines.map(escapeInvisible);
   return [`${escapeInvisible(file)} would, each time it is used:`, ...safe].join('\n');
+}
+
+/** What its profiles change in tools, also in those of the user. Empty where they change none. */
+export function describeProfiles(profiles: readonly Profile[]): string {
+  const lines = profiles.flatMap(({ name, rename, describe, defaults }) => {
+    const filled = Object.entries(defaults).map(
+      ([tool, given]) => `${tool} (${Object.keys(given).join(', ')})`,
+    );
+    const changes = [
+      ['renames', Object.entries(rename).map(([tool, to]) => `${tool} to ${to}`)],
+      ['describes', Object.entries(describe).map(([tool, words]) => `${tool}: ${words}`)],
+      ['fills in', filled],
+    ] as const;
+    const shown = changes.flatMap(([verb, tools]) =>
+      tools.map((tool) => `    ${verb.padEnd(11)}  ${escapeInvisible(tool)}`),
+    );
+    return shown.length === 0 ? [] : [`  profile ${name}`, ...shown];
+  });
+  return lines.join('\n');
 }
 
 /** The stable form for scripts. */

@@ -16,6 +16,7 @@ export interface HerdConnectionOptions {
 
 const STATUS: Readonly<Record<string, number>> = {
   ServerNotFoundError: 404,
+  ProfileNotFoundError: 404,
   TrustRequiredError: 403,
   OverloadedError: 503,
 };
@@ -47,12 +48,12 @@ export class HerdConnection {
 
   /** Chooses the scope. Answers with a refusal where the herd does not have it. */
   async hello(): Promise<Refusal | undefined> {
-    const { server, agent, separator } = this.#options.scope;
-    const reply = await this.request('fleet/hello', { server, agent, separator });
+    const { server, agent, profile, separator } = this.#options.scope;
+    const reply = await this.request('fleet/hello', { server, agent, profile, separator });
     if (reply === undefined) return DAEMON_ENDS;
     const head = headOf(reply);
     const isRefused = head?.kind === 'reply' && head.isError;
-    const hasScope = (server ?? agent) !== undefined;
+    const hasScope = (server ?? agent ?? profile) !== undefined;
     // a daemon that ends opens no view and looks up no server: the client would see the whole herd
     if (!isRefused && !(hasScope && isEnding(reply))) return undefined;
     this.destroy();

@@ -129,7 +129,7 @@ export class HttpServer {
   async #route(agentFiles: AgentFiles, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const route = routeOf(request.url ?? '', agentFiles);
     if (route === undefined) {
-      const fix = 'there are /mcp, /s/SERVER/mcp, /health and /metrics';
+      const fix = 'there are /mcp, /s/SERVER/mcp, /p/PROFILE/mcp, /health and /metrics';
       refuseUnread(request, response, { status: 404, message: 'there is nothing at this path', fix });
     } else if (route.kind === 'mcp') {
       await this.#endpoint.handle(route.scope, request, response);

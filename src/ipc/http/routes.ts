@@ -1,8 +1,9 @@
 import type { AgentFiles } from '../server/fleet-provider.js';
 
-/** The part of the herd that an MCP client sees: all servers or one, in the global view or that of an agent's file. */
+/** The part of the herd that an MCP client sees: all servers, a profile or one server, in the global view or that of an agent's file. */
 export interface Scope {
   server: string | undefined;
+  profile: string | undefined;
   agent: string | undefined;
   /** Of public names; default: that of the config. */
   separator: string | undefined;
@@ -12,7 +13,7 @@ export interface Scope {
 
 export type Route = { kind: 'mcp'; scope: Scope } | { kind: 'health' } | { kind: 'metrics' };
 
-const ONE_SERVER = /^\/s\/([^/]+)\/mcp$/;
+const PATH = /^(?:\/p\/([^/]+))?(?:\/s\/([^/]+))?\/mcp$/;
 
 /** Undefined for an unknown path. */
 export function routeOf(target: string, agentFiles: AgentFiles): Route | undefined {
@@ -21,21 +22,26 @@ export function routeOf(target: string, agentFiles: AgentFiles): Route | undefin
   if (path === '/metrics') return { kind: 'metrics' };
   const asked = new URLSearchParams(query);
   const of = { agent: asked.get('agent') || undefined, separator: asked.get('separator') || undefined };
-  if (path === '/mcp') return { kind: 'mcp', scope: { server: undefined, ...of, agentFiles } };
-  const name = ONE_SERVER.exec(path)?.[1];
-  const server = name === undefined ? undefined : decode(name);
-  return server === undefined ? undefined : { kind: 'mcp', scope: { server, ...of, agentFiles } };
+  const parts = PATH.exec(path);
+  if (parts === null) return undefined;
+  const [profile, server] = parts.slice(1).map((part) => part && decode(part));
+  return profile === UNREADABLE || server === UNREADABLE
+    ? undefined
+    : { kind: 'mcp', scope: { server, profile, ...of, agentFiles } };
 }
 
 export function isSameScope(one: Scope, other: Scope): boolean {
-  const keys = ['server', 'agent', 'separator', 'agentFiles'] as const;
+  const keys = ['server', 'profile', 'agent', 'separator', 'agentFiles'] as const;
   return keys.every((key) => one[key] === other[key]);
 }
 
-function decode(text: string): string | undefined {
+/** No part of a path is empty. */
+const UNREADABLE = '';
+
+function decode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return undefined;
+    return UNREADABLE;
   }
 }

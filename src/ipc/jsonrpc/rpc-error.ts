@@ -39,6 +39,7 @@ export const ERROR_CODES: Readonly<Record<string, number>> = {
   ServerNotFoundError: 1020,
   ServerUnavailableError: 1021,
   ServerCrashedError: 1022,
+  ProfileNotFoundError: 1023,
   ResultTooLargeError: 1030,
   OverloadedError: 1031,
   CancelledError: 1032,

@@ -10,7 +10,7 @@ const ANYTHING: JsonObject = { type: 'object' };
  * broken part of a bad one is left out: the tool can still be called, and the others are listed.
  */
 export function toolDefinition(entry: ToolEntry, name: string): Definition {
-  const { server: _, exposed_name: __, cached: ___, blocked: ____, ...own } = entry;
+  const { server: _, exposed_name: __, cached: ___, blocked: ____, alias: _____, ...own } = entry;
   const { problem, description, input_schema, ...more } = own;
   if (problem !== undefined) delete more.outputSchema;
   return {

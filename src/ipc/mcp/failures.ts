@@ -5,6 +5,7 @@ import { RpcError, toErrorObject } from '../jsonrpc/rpc-error.js';
 /** Errors that an MCP client gets as JSON-RPC errors: the request was wrong, and to repeat it will not help. */
 const CODES: Readonly<Record<string, number>> = {
   ServerNotFoundError: CODE.invalidParams,
+  ProfileNotFoundError: CODE.invalidParams,
   MCPToolNotFoundError: CODE.invalidParams,
   MCPPromptNotFoundError: CODE.invalidParams,
   MCPResourceNotFoundError: MCP_CODE.resourceNotFound,

@@ -18,6 +18,7 @@ export type McpMethod = (
 interface Named {
   name: string;
   exposed_name: string;
+  alias?: string;
 }
 
 /** MCP up to 2025-11-25, on the connection that also has `fleet/*`. */
@@ -87,7 +88,7 @@ function patienceOf(cursor: string | undefined): Patience {
 
 /** The server's own name where the client sees one server, else the public name. */
 function shownName({ server }: McpSession): (entry: Named) => string {
-  return ({ name, exposed_name }) => (server === undefined ? exposed_name : name);
+  return ({ name, exposed_name, alias = name }) => (server === undefined ? exposed_name : alias);
 }
 
 const uriOf = ({ uri }: { uri: string }) => uri;

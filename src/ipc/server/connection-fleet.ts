@@ -50,6 +50,10 @@ export class ConnectionFleet implements ConnectionFacts {
     return this.#view.agent;
   }
 
+  get profile(): string | null {
+    return this.#view.profile;
+  }
+
   get warnings(): readonly ConfigProblem[] {
     return this.#view.warnings;
   }
@@ -59,9 +63,17 @@ export class ConnectionFleet implements ConnectionFacts {
     return this.#view.check(server);
   }
 
-  /** Changes to the view of an agent's file. Rejects and keeps the present view where it cannot, or has no such server. */
-  async useAgentFile(file: string, server?: string): Promise<void> {
-    const next = await this.#provider.ofAgent(this, file, this.#agentFiles);
+  /**
+   * Changes to the view of an agent's file, of a profile, or of both; what is not named stays as it is. Rejects and keeps
+   * the present view where it cannot, or has no such server.
+   */
+  async use({ agent, profile, server }: ChosenView): Promise<void> {
+    const file = agent ?? this.agent;
+    const part = profile ?? this.profile ?? undefined;
+    const next =
+      file === null
+        ? this.#provider.global(this, part)
+        : await this.#provider.ofAgent(this, file, this.#agentFiles, part);
     try {
       if (server !== undefined) await next.check(server);
     } catch (error) {
@@ -110,6 +122,15 @@ export class ConnectionFleet implements ConnectionFacts {
       end();
     };
   }
+}
+
+/** What a client chooses by `fleet/hello`. */
+export interface ChosenView {
+  /** The full path of an agent's file. */
+  agent?: string | undefined;
+  profile?: string | undefined;
+  /** It must have this server. */
+  server?: string | undefined;
 }
 
 interface Subscription {

@@ -35,7 +35,7 @@ export interface Connection {
   fleet: LocalFleet;
   connectionFleet: Pick<
     ConnectionFleet,
-    'agent' | 'warnings' | 'check' | 'folder' | 'separator' | 'useAgentFile'
+    'agent' | 'profile' | 'warnings' | 'check' | 'folder' | 'separator' | 'use'
   >;
   peer: Peer;
   identity: Identity;
@@ -70,6 +70,7 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     connection.introduce(params.optionalRecord('client'));
     const agent = params.optionalText('agent');
     const server = params.optionalText('server');
+    const profile = params.optionalText('profile');
     const separator = params.optionalChoice('separator', SEPARATORS);
     const folder = params.optionalText('folder');
     if (agent !== undefined && !isAbsolute(agent)) throw wrong("'agent' must be the full path of a file");
@@ -79,7 +80,8 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     if (!isEnding()) {
       try {
         // both reject where there is no such server
-        if (agent !== undefined) await untilCancelled(signal, connectionFleet.useAgentFile(agent, server));
+        if (agent !== undefined || profile !== undefined)
+          await untilCancelled(signal, connectionFleet.use({ agent, profile, server }));
         else if (server !== undefined) await untilCancelled(signal, connectionFleet.check(server));
       } catch (error) {
         // it may have begun to end while the file was read
@@ -94,6 +96,7 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
       daemon: { ...identity, closing: lifecycle.why },
       api_version: API_VERSION,
       agent: connectionFleet.agent,
+      ...(connectionFleet.profile === null ? {} : { profile: connectionFleet.profile }),
       ...(connectionFleet.warnings.length === 0 ? {} : { warnings: connectionFleet.warnings }),
     } satisfies Hello;
   },

@@ -13,6 +13,8 @@ export interface ConnectionView {
   fleetForReading(): LocalFleet;
   /** The agent's file; null: the global view. */
   readonly agent: string | null;
+  /** The part of the herd that the client has chosen; null: all of it. */
+  readonly profile: string | null;
   /** Of the agent's file. */
   readonly warnings: readonly ConfigProblem[];
   /** Rejects where this view has no server of this name, even if another view has one. */
@@ -37,10 +39,15 @@ export interface ConnectionFacts {
 
 /** Gives every connection its view. */
 export interface FleetProvider {
-  /** The view of a connection that names no agent file. */
-  global(connection: ConnectionFacts): ConnectionView;
-  /** The view of an agent's file. Rejects where that file is missing, wrong, or not allowed. */
-  ofAgent(connection: ConnectionFacts, file: string, files: AgentFiles): Promise<ConnectionView>;
+  /** The view of a connection that names no agent file. Throws where there is no such profile. */
+  global(connection: ConnectionFacts, profile?: string): ConnectionView;
+  /** The view of an agent's file. Rejects where that file is missing, wrong, or not allowed, or has no such profile. */
+  ofAgent(
+    connection: ConnectionFacts,
+    file: string,
+    files: AgentFiles,
+    profile?: string,
+  ): Promise<ConnectionView>;
 }
 
 /** Gives every connection the same fleet. */
@@ -50,12 +57,16 @@ export function singleFleetProvider(fleet: LocalFleet): FleetProvider {
     fleetForUse: () => fleet,
     fleetForReading: () => fleet,
     agent: null,
+    profile: null,
     warnings: [],
     check,
     close: () => undefined,
   };
   return {
-    global: () => view,
+    global: (_, profile) => {
+      if (profile === undefined) return view;
+      throw wrong("'profile' is not supported here: all clients see the same herd");
+    },
     ofAgent: () => Promise.reject(wrong("'agent' is not supported here: all clients see the same herd")),
   };
 }

@@ -161,6 +161,9 @@ export class FleetServer {
       get agent() {
         return connectionFleet.agent;
       },
+      get profile() {
+        return connectionFleet.profile;
+      },
     };
     this.#callers.join(caller, who);
     return (info) => {
@@ -173,9 +176,10 @@ export class FleetServer {
     return `http client ${this.#callers.of(caller)?.client?.name ?? ''}`;
   }
 
-  /** A connection with an agent file sees the calls of this file only; one without sees all. */
-  #sees(caller: string | null, { agent }: ConnectionFleet): boolean {
-    return agent === null || this.#connectionFleets.get(caller ?? '')?.agent === agent;
+  /** A connection with an agent file or a profile sees the calls of these only; one without sees all. */
+  #sees(caller: string | null, { agent, profile }: ConnectionFleet): boolean {
+    const other = this.#connectionFleets.get(caller ?? '');
+    return (agent === null || other?.agent === agent) && (profile === null || other?.profile === profile);
   }
 
   /** A client has asked for the end. Returns how many connections got the notice. */

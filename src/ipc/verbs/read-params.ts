@@ -37,6 +37,7 @@ const READERS: Readers = {
   prompts: list,
   resources: list,
   search: (params) => [searchParams(params)],
+  profiles: () => [],
   prompt: (params) => [promptParams(params)],
   resource: (params) => [resourceParams(params)],
   request: (params) => [requestParams(params)],

@@ -112,6 +112,11 @@ export const VERBS: { readonly [Name in VerbName]: VerbOf<Name> } = {
     method: 'fleet/inspect',
     toParams: (server) => ({ server }),
   },
+  profiles: {
+    method: 'fleet/profiles',
+    toParams: () => ({}),
+    field: 'profiles',
+  },
   pins: {
     method: 'fleet/pins',
     toParams: (params = {}) => params,

@@ -21,6 +21,7 @@ const STATUS: Readonly<Record<string, number>> = {
   AuthRequiredError: EXIT.notAllowed,
   DaemonNotRunningError: EXIT.notRunning,
   ServerNotFoundError: EXIT.notFound,
+  ProfileNotFoundError: EXIT.notFound,
   MCPToolNotFoundError: EXIT.notFound,
   MCPPromptNotFoundError: EXIT.notFound,
   MCPResourceNotFoundError: EXIT.notFound,

@@ -20,14 +20,16 @@ function entryNotes(catalog: Catalog, list: ListKey, key: string): EntryNotes {
 }
 
 /** A tool under its public name. Fields that toolherd does not know are passed on. */
-export function toolEntry({ server, name, publicName, definition }: PublicEntry): ToolEntry {
-  const { name: _, problem: __, cached: ___, blocked: ____, description, inputSchema, ...more } = definition;
+export function toolEntry({ server, name, publicName, definition, alias }: PublicEntry): ToolEntry {
+  const { name: _, problem: __, cached: ___, blocked: ____, alias: _____, ...listed } = definition;
+  const { description, inputSchema, ...more } = listed;
   const block = server.catalog.blockOf(name);
   return {
     ...more,
     server: server.spec.name,
     name,
     exposed_name: publicName,
+    ...(alias === undefined ? {} : { alias }),
     description: typeof description === 'string' ? description : null,
     input_schema: inputSchema ?? null,
     ...entryNotes(server.catalog, 'tools', name),

@@ -9,6 +9,7 @@ import {
   type Separator,
 } from '../../shared/mcp/separators.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
+import type { ProfileLens } from './profile-lens.js';
 
 /** Longer names are refused by some models' tool interfaces. */
 const LONGEST = 64;
@@ -35,12 +36,14 @@ function withHash(name: string, server: string, tool: string): string {
 /**
  * The public names of a list. Entries with the same name get a hash, and this repeats until all names differ: a server
  * could call a tool by another tool's name with its hash. `servers`: every server, also those whose lists are not known:
- * the tool `hub__push` of `git` must not get the name of `push` of `git__hub` while that list is unknown.
+ * the tool `hub__push` of `git` must not get the name of `push` of `git__hub` while that list is unknown. `renamed`: names
+ * that a profile gives; of two tools with one name the renamed one keeps it.
  */
 export function publicNames(
   tools: readonly { server: string; name: string }[],
   servers: readonly string[] = [],
   form: NameForm = DEFAULT_SEPARATOR,
+  renamed: readonly (string | undefined)[] = [],
 ): string[] {
   const prefixes = new Map<string, number>();
   for (const server of servers) {
@@ -48,13 +51,14 @@ export function publicNames(
     prefixes.set(prefix, (prefixes.get(prefix) ?? 0) + 1);
   }
   const separator = form === 'dotted' ? DEFAULT_SEPARATOR : form;
-  const names = tools.map(({ server, name }) => {
+  const names = tools.map(({ server, name }, index) => {
+    if (renamed[index] !== undefined) return renamed[index];
     const candidate = toPublicName(server, name, form);
     return beginsAsAnother(candidate, publicPrefix(server, form), prefixes, separator)
       ? withHash(joinNames(server, name, form), server, name)
       : candidate;
   });
-  const hashed = new Set<number>();
+  const hashed = new Set([...tools.keys()].filter((index) => renamed[index] !== undefined));
   for (let found = collisions(names, hashed); found.length > 0; found = collisions(names, hashed)) {
     for (const index of found) {
       const { server, name } = tools[index]!;
@@ -98,6 +102,8 @@ export interface PublicEntry {
   name: string;
   publicName: string;
   definition: JsonObject;
+  /** Instead of `name`, where a profile renames the tool, or another tool to its name. */
+  alias?: string | undefined;
 }
 
 /**
@@ -110,27 +116,39 @@ export class PublicNames {
   /** Made at the first use: only a search needs it. */
   #byServer: ReadonlyMap<Source, ReadonlyMap<string, PublicEntry>> | undefined;
 
-  constructor(list: NamedList, servers: readonly Source[], form: NameForm = DEFAULT_SEPARATOR) {
-    const known = servers.flatMap((server) =>
-      (server.catalog.knownLists()[list] ?? []).map((definition) => ({
-        server,
-        name: String(definition.name),
-        definition,
-      })),
-    );
+  constructor(
+    list: NamedList,
+    servers: readonly Source[],
+    form: NameForm = DEFAULT_SEPARATOR,
+    lens?: ProfileLens,
+  ) {
+    const profile = list === 'tools' ? lens : undefined;
+    const known = servers.flatMap((server) => {
+      const listed = server.catalog.knownLists()[list] ?? [];
+      const definitions = profile?.tools(server.spec.name, listed) ?? listed;
+      return definitions.map((definition) => ({ server, name: String(definition.name), definition }));
+    });
+    const renamed = profile && known.map(({ server, name }) => profile.publicNameOf(server.spec.name, name));
     const names = publicNames(
       known.map(({ server, name }) => ({ server: server.spec.name, name })),
       servers.map(({ spec }) => spec.name),
       form,
+      renamed,
     );
-    this.all = known.map((one, index) => ({ ...one, publicName: names[index]! }));
+    const taken = new Set(
+      renamed?.map((name, index) => name && `${known[index]!.server.spec.name}\0${name}`),
+    );
+    this.all = known.map((one, index): PublicEntry => {
+      const publicName = names[index]!;
+      const isShadowed = taken.has(`${one.server.spec.name}\0${one.name}`);
+      const alias = renamed?.[index] ?? (isShadowed ? publicName : undefined);
+      return alias === undefined ? { ...one, publicName } : { ...one, publicName, alias };
+    });
     this.#byName = new Map(this.all.map((one) => [one.publicName, one]));
   }
 
   /** By its public name. */
-  find(publicName: string): PublicEntry | undefined {
-    return this.#byName.get(publicName);
-  }
+  readonly find = (publicName: string): PublicEntry | undefined => this.#byName.get(publicName);
 
   /** By its server and its own name; undefined where its server does not list it any more. */
   of(server: Source, name: string): PublicEntry | undefined {

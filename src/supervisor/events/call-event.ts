@@ -9,6 +9,8 @@ import type { CleanNames } from './clean-names.js';
 export interface HerdRequest extends CallRequest {
   /** Of `fleet/call`. */
   requestId?: string | undefined;
+  /** The name by which the caller called a tool, where its connection has a profile. */
+  calledAs?: string | undefined;
 }
 
 /** A request that has its outcome, also one that was refused before a server got it. */
@@ -40,7 +42,7 @@ export function callEvent(
   { request, error, code, sent, bytes, incarnation, elapsedMs }: CallFacts,
   { from, at, names }: RecordContext,
 ): CallEvent {
-  const { method, params, requestId, caller } = request;
+  const { method, params, requestId, caller, calledAs } = request;
   const isTool = method === 'tools/call';
   const hasArguments = params?.arguments !== undefined && (isTool || method === 'prompts/get');
   const { client } = from;
@@ -49,12 +51,14 @@ export function callEvent(
     server: names.clean(server) ?? '',
     method: names.clean(method) ?? '',
     tool: isTool && typeof params?.name === 'string' ? names.clean(params.name) : null,
+    ...(calledAs === undefined ? {} : { called_as: names.clean(calledAs) }),
     arguments: hasArguments ? shapeOf(params.arguments, names) : null,
     caller: names.clean(caller),
     daemon_pid: process.pid,
     via: from.via,
     client: client && { name: names.clean(client.name) ?? '', version: names.clean(client.version) ?? '' },
     agent: names.clean(from.agent),
+    ...(from.profile == null ? {} : { profile: names.clean(from.profile) }),
     request_id: names.clean(requestId),
     incarnation,
     sent,

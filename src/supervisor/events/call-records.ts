@@ -109,8 +109,8 @@ export class CallRecords {
   #callerOf({ request: { caller } }: EndedCall): Caller {
     const known = caller === undefined ? undefined : this.#options.callerOf?.(caller);
     if (known === undefined) return this.#own;
-    const { via, client, agent } = known;
-    return { via, client, agent };
+    const { via, client, agent, profile } = known;
+    return { via, client, agent, profile };
   }
 
   #dateOf(atMs: number): string {

@@ -1,5 +1,6 @@
 import { differences } from '../catalog/catalog-change.js';
 import { LIST_NAMES, type Lists } from '../catalog/lists.js';
+import type { ProfileLens } from '../catalog/profile-lens.js';
 import type { EventBus } from '../events/event-bus.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { ViewServers } from '../view/view-servers.js';
@@ -9,6 +10,8 @@ export interface CatalogEventsOptions {
   events: EventBus;
   /** Every agent has its own server; this one is shown in their place. */
   isPlaceholder(server: ConfiguredServer): boolean;
+  /** The profile of the view; undefined: it has all tools of its servers. */
+  lens(): ProfileLens | undefined;
   /** ISO 8601. */
   now(): string;
 }
@@ -24,7 +27,25 @@ export class CatalogEvents {
   /** The lists of each server, as far as they are known. Only with listeners: to look them up may read the disk. */
   knownLists(): Map<string, Lists> {
     const servers = this.#hasListeners ? this.#options.servers.servers : [];
-    return new Map(servers.map(({ spec, catalog }) => [spec.name, catalog.knownLists()]));
+    return new Map(servers.map((server) => [server.spec.name, this.#listsOf(server)]));
+  }
+
+  #listsOf({ spec, catalog }: ConfiguredServer): Lists {
+    const lists = catalog.knownLists();
+    const lens = this.#options.lens();
+    if (lens === undefined || lists.tools === undefined) return lists;
+    return { ...lists, tools: [...lens.tools(spec.name, lists.tools)] };
+  }
+
+  /** The tools of these servers may have other names or definitions now, or may be gone. */
+  renamed(names: readonly string[]): void {
+    const { servers, events, lens, now } = this.#options;
+    for (const name of names) {
+      const known = servers.get(name)?.catalog.knownLists().tools ?? [];
+      const count = lens()?.tools(name, known).length ?? known.length;
+      const change = { list: 'tools' as const, count, added: [], removed: [], changed: [] };
+      events.emit('catalog', name, () => ({ ...change, at: now() }));
+    }
   }
 
   /** The servers of the view have changed. The lists of a removed or replaced server are gone with it. */
@@ -37,7 +58,7 @@ export class CatalogEvents {
   added(name: string): void {
     this.#announce([name]);
     if (!this.#hasListeners) return;
-    const lists = this.#options.servers.find(name).catalog.knownLists();
+    const lists = this.#listsOf(this.#options.servers.find(name));
     this.#emitDifferences(new Map(), new Map([[name, lists]]));
   }
 

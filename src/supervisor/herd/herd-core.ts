@@ -63,6 +63,8 @@ export interface ViewSubscriber {
   readonly events: EventBus;
   /** A list of one of its servers has changed. */
   catalogChanged(): void;
+  /** A change of a server's list, as far as the view has it. Undefined: it has none of it. */
+  shownChange(server: string, change: CatalogChange): CatalogChange | undefined;
 }
 
 /** A server as a view shows it. */
@@ -344,7 +346,13 @@ export class HerdCore {
     for (const subscriber of this.#subscribers) {
       if (server !== undefined && subscriber.has(server)) subscriber.catalogChanged();
     }
-    this.#emit('catalog', key, () => ({ ...change, at: this.now() }));
+    if (server === undefined) return;
+    for (const subscriber of this.#subscribers) {
+      if (!subscriber.events.hasListeners('catalog') || !subscriber.has(server)) continue;
+      const shown = subscriber.shownChange(server.spec.name, change);
+      if (shown === undefined) continue;
+      subscriber.events.emit('catalog', server.spec.name, () => ({ ...shown, at: this.now() }));
+    }
   }
 
   #recallJournal(spec: ServerSpec, key: string): void {

@@ -4,11 +4,16 @@ import type {
   LevelFor,
   PinParams,
   PinReport,
+  ProfileReport,
   ReloadReport,
   Selection,
   ServerStatus,
 } from '../../fleet/fleet.js';
+import type { Profile } from '../../shared/mcp/profile.js';
+import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { Lists } from '../catalog/lists.js';
+import { ProfileLens } from '../catalog/profile-lens.js';
+import { beyondProfile, unknownProfile } from '../errors.js';
 import { EventBus } from '../events/event-bus.js';
 import { CallRouter, type CallRouterOptions } from '../routing/call-router.js';
 import { McpRequests } from '../routing/mcp-requests.js';
@@ -35,6 +40,8 @@ export interface ViewOptions {
   folder?: string | undefined;
   /** It is the view of the whole herd: its status also shows what other views have at rest. */
   isGlobal?: boolean;
+  /** The profile of the view; undefined: it has everything of its origin. */
+  lens?: ProfileLens | undefined;
 }
 
 /** What a view had before it released servers, and what changes. */
@@ -64,10 +71,14 @@ export class HerdView implements ViewSubscriber, Holder {
   readonly #servers: ViewServers;
   readonly #orders: ViewOrders;
   readonly #catalogEvents: CatalogEvents;
-  /** Views of single agents with the same config, each with its own `per-agent` servers. */
+  /** Views with the same config: of single agents, each with its own `per-agent` servers, and of profiles. */
   readonly #forks = new Set<HerdView>();
   #origin: HerdView | undefined;
   #hasPerAgent = false;
+  #lens: ProfileLens | undefined;
+  #profiles: ReadonlyMap<string, Profile> = new Map();
+  /** The view of each profile that a connection has chosen. */
+  readonly #narrowed = new Map<string, HerdView>();
 
   constructor(core: HerdCore, options: ViewOptions) {
     this.#core = core;
@@ -75,24 +86,28 @@ export class HerdView implements ViewSubscriber, Holder {
     this.id = options.id;
     this.isOneAgent = options.isOneAgent;
     this.folder = options.folder;
+    this.#lens = options.lens;
+    const lens = () => this.#lens;
     const { clock } = core;
     this.events = new EventBus(
       (server, error) => core.log(server, `a listener failed: ${String(error)}`),
       (levelFor) => this.#renewLogLevels(levelFor),
     );
     const begins = (spec: ServerSpec) => spec.sharing === 'shared' || options.isOneAgent;
-    const agentsWith = (name: string) => agentsOf(core.others(this, name));
+    const agentsWith = (name: string) => (lens() === undefined ? agentsOf(core.others(this, name)) : []);
     this.#servers = new ViewServers({ pool: core.pool, holder: this, begins, agentsWith });
     this.#orders = new ViewOrders({
       core,
       view: this,
       servers: this.#servers,
       isGlobal: options.isGlobal === true,
+      lens,
     });
     this.#catalogEvents = new CatalogEvents({
       servers: this.#servers,
       events: this.events,
       isPlaceholder: (server) => this.#isPlaceholder(server),
+      lens,
       now: () => core.now(),
     });
     this.catalog = new ViewCatalog({
@@ -101,17 +116,20 @@ export class HerdView implements ViewSubscriber, Holder {
       listWaitMs: () => core.listWaitMs(),
       separator: () => core.separator(),
       statusOf: (servers) => core.status(servers.map((server) => this.#visibleOf(server))),
+      lens,
+      warn: (text) => core.warn(text),
     });
     this.search = new ViewSearch({
       servers: this.#servers,
       catalog: this.catalog,
       clock,
       callsOf: ({ key }, tool) => core.callCounts.of(key, tool),
+      lens,
     });
     const redact = <T>(value: T, of?: ConfiguredServer): T =>
       of === undefined ? core.redact(value) : core.redactFor(of.spec, value);
     const parts = { servers: this.#servers, catalog: this.catalog, redact };
-    const resolver = new TargetResolver({ ...parts, clock });
+    const resolver = new TargetResolver({ ...parts, clock, lens });
     const refused: CallRouterOptions['refused'] = (server, call) =>
       core.called(server, this.#servers.get(server)?.key, call);
     const warn = (text: string) => core.warn(text);
@@ -135,6 +153,22 @@ export class HerdView implements ViewSubscriber, Holder {
     return this.#servers.has(server);
   }
 
+  /** A change of a server's list, as far as the view has it. Undefined: it has none of it. */
+  shownChange(server: string, change: CatalogChange): CatalogChange | undefined {
+    const lens = this.#lens;
+    if (lens === undefined || change.list !== 'tools') return change;
+    const own = (names: string[]) => names.filter((tool) => lens.has(server, tool));
+    const { added, removed, changed, unaccepted = [] } = change;
+    const shown = { added: own(added), removed: own(removed), changed: own(changed) };
+    const waiting = own(unaccepted);
+    const isNothing = [...Object.values(shown), waiting].every(({ length }) => length === 0);
+    const wasNothing = [added, removed, changed, unaccepted].every(({ length }) => length === 0);
+    if (isNothing && !wasNothing) return undefined;
+    const known = this.#servers.get(server)?.catalog.knownLists().tools ?? [];
+    const count = lens.tools(server, known).length;
+    return { list: 'tools', count, ...shown, ...(waiting.length === 0 ? {} : { unaccepted: waiting }) };
+  }
+
   catalogChanged(): void {
     this.catalog.changed();
     this.watches.renew();
@@ -150,7 +184,7 @@ export class HerdView implements ViewSubscriber, Holder {
   /** Adds one server at the end. Unlike `apply` it does not compare the others: a client may register a thousand. */
   add(spec: ServerSpec): void {
     this.#core.checkOpen();
-    for (const view of [this, ...this.#forks]) view.#add(spec);
+    for (const view of this.#family().reverse()) view.#add(spec);
   }
 
   knows(name: string): boolean {
@@ -164,11 +198,42 @@ export class HerdView implements ViewSubscriber, Holder {
   /** A view of one agent with the same config. */
   fork(id: string, agent: string | null, folder?: string): HerdView {
     this.#core.checkOpen();
-    const fork = new HerdView(this.#core, { id, agent, folder, isOneAgent: true });
-    fork.#origin = this;
-    this.#forks.add(fork);
-    fork.#replace(this.specs);
-    return fork;
+    return this.#derive({ id, agent, folder, isOneAgent: true, lens: this.#lens });
+  }
+
+  /** The view of a profile, which connections share. Throws where the config has no such profile. */
+  narrow(name: string): HerdView {
+    this.#core.checkOpen();
+    if (!this.#profiles.has(name)) throw unknownProfile(name, [...this.#profiles.keys()]);
+    const { agent } = this.#options;
+    const known = this.#narrowed.get(name);
+    if (known !== undefined) return known;
+    const lens = new ProfileLens(name, this.#profiles);
+    const view = this.#derive({ id: `${this.id} profile ${name}`, agent, isOneAgent: false, lens });
+    this.#narrowed.set(name, view);
+    return view;
+  }
+
+  /** The profiles of its files. Views of profiles that have changed follow; one of a removed profile has no servers. */
+  useProfiles(profiles: ReadonlyMap<string, Profile>): void {
+    this.#profiles = profiles;
+    for (const [name, view] of this.#narrowed) view.#look(new ProfileLens(name, profiles));
+  }
+
+  /** What each profile offers and costs; in the view of a profile only that one. */
+  async profiles(): Promise<ProfileReport[]> {
+    const owner = this.isOneAgent ? this.#origin! : this;
+    if (owner.#lens !== undefined) {
+      const profile = owner.#origin!.#profiles.get(owner.#lens.name);
+      return profile === undefined ? [] : [await owner.catalog.profileReport(profile)];
+    }
+    const profiles = [...owner.#profiles.values()];
+    return Promise.all(profiles.map((profile) => owner.narrow(profile.name).catalog.profileReport(profile)));
+  }
+
+  /** Throws in the view of a profile. `what`: an order that concerns the whole herd. */
+  checkWhole(what: string): void {
+    if (this.#lens !== undefined) throw beyondProfile(this.#lens.name, what);
   }
 
   /** Whether the view of one agent would differ from this one. */
@@ -238,12 +303,43 @@ export class HerdView implements ViewSubscriber, Holder {
     return isOwn || origin.scope === 'agent' ? this.#options.agent : null;
   }
 
+  #derive(options: ViewOptions): HerdView {
+    const view = new HerdView(this.#core, options);
+    view.#origin = this;
+    this.#forks.add(view);
+    view.#replace(this.specs);
+    return view;
+  }
+
+  /** Looks through another version of its profile. Agents get events, so that they list again. */
+  #look(lens: ProfileLens): void {
+    if (this.#lens?.isSame(lens) !== false) return;
+    const views = this.#family();
+    for (const view of views) view.#lens = lens;
+    const before = views.map((view) => view.#servers.names);
+    this.#replace(this.#origin!.specs);
+    views.forEach((view, index) => {
+      view.#catalogEvents.renamed([...new Set([...before[index]!, ...view.#servers.names])]);
+    });
+  }
+
+  /** The views that are made from this one, and itself as the last. */
+  #family(): HerdView[] {
+    return [...[...this.#forks].flatMap((view) => view.#family()), this];
+  }
+
+  /** Those of its origin's servers that it has. */
+  #ownOf(specs: readonly ServerSpec[]): readonly ServerSpec[] {
+    const lens = this.#lens;
+    return lens === undefined ? specs : specs.filter(({ name }) => lens.hasServer(name));
+  }
+
   /** All views release before any acquires, and this one last: then it knows which endings the new servers wait for. */
   #replace(specs: readonly ServerSpec[]): ReloadReport {
-    const views = [...this.#forks, this];
+    const views = this.#family();
     const released = new Map<HerdView, Released>();
-    for (const view of views) released.set(view, view.#release(specs));
-    for (const view of views.reverse()) view.#acquire(specs, released.get(view)!);
+    for (const view of views) released.set(view, view.#release(view.#ownOf(specs)));
+    for (const view of views.reverse()) view.#acquire(view.#ownOf(specs), released.get(view)!);
     return released.get(this)!.report;
   }
 
@@ -271,6 +367,7 @@ export class HerdView implements ViewSubscriber, Holder {
   }
 
   #add(spec: ServerSpec): void {
+    if (this.#lens?.hasServer(spec.name) === false) return;
     this.#servers.add(spec);
     this.catalog.changed();
     this.#hasPerAgent ||= spec.sharing !== 'shared';

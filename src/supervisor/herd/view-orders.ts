@@ -8,6 +8,7 @@ import type {
   ServerStatus,
 } from '../../fleet/fleet.js';
 import { withTimeout } from '../../shared/async.js';
+import type { ProfileLens } from '../catalog/profile-lens.js';
 import { checkConfigured, severalServers } from '../errors.js';
 import { reportPins } from '../pins/report.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
@@ -21,6 +22,8 @@ export interface ViewOrdersOptions {
   servers: ViewServers;
   /** It is the view of the whole herd: its status also shows what other views have at rest. */
   isGlobal: boolean;
+  /** The profile of the view: its orders reach no server of another view. */
+  lens(): ProfileLens | undefined;
 }
 
 /** For how long an order that waits also waits for lists. */
@@ -35,8 +38,10 @@ export class ViewOrders {
   readonly #view: ViewSubscriber;
   readonly #servers: ViewServers;
   readonly #isGlobal: boolean;
+  readonly #lens: () => ProfileLens | undefined;
 
-  constructor({ core, view, servers, isGlobal }: ViewOrdersOptions) {
+  constructor({ core, view, servers, isGlobal, lens }: ViewOrdersOptions) {
+    this.#lens = lens;
     this.#core = core;
     this.#view = view;
     this.#servers = servers;
@@ -85,9 +90,10 @@ export class ViewOrders {
   /** Accepts pins if `accept` is set, then reports all pins. */
   pins({ server: name, accept = false, hashes }: PinParams): PinReport {
     const servers = this.#serversOf(name);
-    const wanted = hashes && new Set(hashes);
+    const lens = this.#lens();
     // a cached list changed no pins when it was compared; another herd may have accepted changes since
     for (const server of servers) if (server.catalog.keysOf('tools') !== undefined) server.recheckPins();
+    const wanted = lens === undefined ? hashes && new Set(hashes) : offeredHashes(lens, servers, hashes);
     const accepted = !accept
       ? []
       : servers.flatMap(({ spec, pinning }) =>
@@ -96,7 +102,7 @@ export class ViewOrders {
     if (accepted.length > 0)
       this.#core.recheckPins(new Set(servers.flatMap(({ pinning }) => pinning?.identity ?? [])));
     const policy = this.#core.pinPolicy();
-    return { policy, ...reportPins(servers), accepted };
+    return { policy, servers: pinsIn(lens, servers), accepted };
   }
 
   /** The owner tags of its servers' lines in the logs. */
@@ -121,13 +127,14 @@ export class ViewOrders {
 
   /** Throws where no other view has one either. */
   #elsewhere(name: string): VisibleServer[] {
-    const others = this.#core.others(this.#view, name);
+    const others = this.#lens() === undefined ? this.#core.others(this.#view, name) : [];
     if (others.length === 0) throw this.#servers.unknown(name);
     return others;
   }
 
   /** The view's servers, and those of other views that are not at rest. */
   #all(): VisibleServer[] {
+    if (this.#lens() !== undefined) return [...this.#view.visibles()];
     const others = this.#core
       .others(this.#view)
       .filter(({ server }) => !AT_REST.has(server.snapshot().detail));
@@ -162,4 +169,23 @@ export class ViewOrders {
 /** The agent files of these servers, without duplicates. */
 export function agentsOf(visibles: readonly VisibleServer[]): string[] {
   return [...new Set(visibles.flatMap(({ agent }) => agent ?? []))];
+}
+
+/** The pins of the tools that the view has. */
+function pinsIn(lens: ProfileLens | undefined, servers: readonly ConfiguredServer[]): PinReport['servers'] {
+  const { servers: all } = reportPins(servers);
+  if (lens === undefined) return all;
+  return all.map((one) => ({ ...one, tools: one.tools.filter(({ tool }) => lens.has(one.server, tool)) }));
+}
+
+/** What a profile may accept: the definitions of the tools that it has. */
+function offeredHashes(
+  lens: ProfileLens,
+  servers: readonly ConfiguredServer[],
+  hashes: readonly string[] | undefined,
+): Set<string> {
+  const offered = pinsIn(lens, servers).flatMap(({ tools }) =>
+    tools.flatMap(({ offered: version }) => version?.hash ?? []),
+  );
+  return new Set(offered.filter((hash) => hashes?.includes(hash) !== false));
 }

@@ -116,7 +116,7 @@ class RoutedCall implements CallSink, SearchedRequest {
     }
   }
 
-  send({ server, params, timeoutMs, refusal, explain }: Target): void {
+  send({ server, params, timeoutMs, refusal, explain, calledAs }: Target): void {
     const { method, caller = LOCAL, turn, requestId } = this.#call;
     const refused = this.#refusalBy(server.spec) ?? refusal;
     if (refused !== undefined) {
@@ -128,7 +128,7 @@ class RoutedCall implements CallSink, SearchedRequest {
     if (server.spec.resultLimit !== 0) this.acceptsRaw = false;
     this.server = server;
     this.#explain = explain ?? this.#call.explain;
-    this.#request = { method, params, timeoutMs, caller, turn, requestId };
+    this.#request = { method, params, timeoutMs, caller, turn, requestId, calledAs };
     this.#state = 'sent';
     this.#handle = server.send(this.#request, this);
   }

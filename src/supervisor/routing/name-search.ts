@@ -5,6 +5,7 @@ import type { MCPError } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import { DEFAULT_SEPARATOR, type NameForm, type Separator } from '../../shared/mcp/separators.js';
 import type { ListName } from '../catalog/lists.js';
+import type { ProfileLens } from '../catalog/profile-lens.js';
 import { type PublicEntry, publicPrefix } from '../catalog/public-names.js';
 import { listsTooLate, noServerHas, searchTooLate } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
@@ -16,6 +17,8 @@ export interface SearchedView {
   servers: ViewServers;
   catalog: ViewCatalog;
   clock: Clock;
+  /** The profile of the view; undefined: it has all tools of its servers. */
+  lens(): ProfileLens | undefined;
 }
 
 /** For how long a request may take. */
@@ -84,8 +87,20 @@ export class NameSearch {
 
   /** Answers at once where the known lists suffice. Throws, or rejects with, the reason why no server has it. */
   run(): this | Promise<this> {
+    this.#useRename();
+    if (this.#listedName !== undefined) return this.#checkList();
     if (this.#isPublic && !this.#findOwner()) return this.#searchHerd();
     return this.#checkList();
+  }
+
+  /** A name that the profile gives needs no list: the profile names the server and the tool. */
+  #useRename(): void {
+    if (this.#list !== 'tools') return;
+    const { servers, lens } = this.#view;
+    const found = lens()?.renamed(this.#name, servers.names);
+    if (found === undefined || (!this.#isPublic && found.server !== this.server.spec.name)) return;
+    this.server = servers.find(found.server);
+    this.#listedName = found.tool;
   }
 
   /** Own names win over public names. While the list is unknown, the prefix of a public name is cut off. */

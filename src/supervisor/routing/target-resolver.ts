@@ -10,7 +10,8 @@ import { isObject, type JsonObject } from '../../shared/json.js';
 import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Separator } from '../../shared/mcp/separators.js';
 import type { Lists } from '../catalog/lists.js';
-import { noServerHas, unknownPrompt } from '../errors.js';
+import type { ProfileLens } from '../catalog/profile-lens.js';
+import { noServerHas, unknownPrompt, unknownTool } from '../errors.js';
 import type { HerdRequest } from '../events/call-event.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { toolRefusal } from '../server/refusal.js';
@@ -41,6 +42,8 @@ export interface HerdCall extends HerdRequest {
 export interface Target {
   server: ConfiguredServer;
   params: JsonObject;
+  /** The name by which the caller called a tool, where the view has a profile. */
+  calledAs?: string | undefined;
   /** What the search left of the request's time. */
   timeoutMs: number | undefined;
   /** By its lists the server would refuse it. */
@@ -70,6 +73,7 @@ export class TargetResolver {
   /** Throws, or rejects with, the reason why no server can serve it. */
   resolve(call: HerdCall, request: SearchedRequest): Target | Promise<Target> {
     const { params } = call;
+    this.#view.lens()?.check();
     switch (call.method) {
       case 'tools/call':
         return this.#byName('tools', textOf(params, 'name'), call, request);
@@ -87,7 +91,8 @@ export class TargetResolver {
    * it is the only one that offers resources.
    */
   async findOwnerByUri(uri: string, server?: string, limits: SearchLimits = {}): Promise<ResourceOwner> {
-    const { servers, catalog } = this.#view;
+    const { servers, catalog, lens } = this.#view;
+    lens()?.check();
     const known = server === undefined ? this.ownerByUri(uri) : servers.find(server);
     if (known !== undefined) return { server: known, timeoutMs: limits.timeoutMs, missing: [] };
     const timeoutMs = await readUnknownLists(this.#view, 'resources', uri, limits);
@@ -114,8 +119,14 @@ export class TargetResolver {
   #byName(list: NamedList, name: string, call: HerdCall, request: SearchedRequest): Target | Promise<Target> {
     const search = new NameSearch(this.#view, list, name, call, request);
     const found = search.run();
-    if (found instanceof Promise) return found.then(() => namedTarget(list, name, call, search));
-    return namedTarget(list, name, call, search);
+    if (found instanceof Promise) return found.then(() => this.#named(list, name, call, search));
+    return this.#named(list, name, call, search);
+  }
+
+  #named(list: NamedList, name: string, call: HerdCall, search: NameSearch): Target {
+    const lens = list === 'tools' ? this.#view.lens() : undefined;
+    const target = namedTarget(list, name, call, search, lens);
+    return lens === undefined ? target : throughProfile(lens, target, name, call, search);
   }
 
   #byUri(uri: string, call: HerdCall, request: SearchedRequest): Target | Promise<Target> {
@@ -139,10 +150,16 @@ export class TargetResolver {
   }
 }
 
-function namedTarget(list: NamedList, name: string, call: HerdCall, search: NameSearch): Target {
+function namedTarget(
+  list: NamedList,
+  name: string,
+  call: HerdCall,
+  search: NameSearch,
+  lens: ProfileLens | undefined,
+): Target {
   const { server, timeoutMs, ownName } = search;
   const params = ownName === name ? call.params : { ...call.params, name: ownName };
-  const refusal = list === 'tools' ? toolRefusalNow(server, ownName) : promptRefusal(server, ownName);
+  const refusal = list === 'tools' ? toolRefusalNow(server, ownName, lens) : promptRefusal(server, ownName);
   const isUnknown = refusal instanceof MCPToolNotFoundError || refusal instanceof MCPPromptNotFoundError;
   return {
     server,
@@ -152,11 +169,47 @@ function namedTarget(list: NamedList, name: string, call: HerdCall, search: Name
   };
 }
 
-function toolRefusalNow(server: ConfiguredServer, tool: string): MCPError | undefined {
+/** A tool that the profile renames has no other public name; a caller that names the server may use its own name. */
+function throughProfile(
+  lens: ProfileLens,
+  { server, params, ...target }: Target,
+  name: string,
+  call: HerdCall,
+  search: NameSearch,
+): Target {
+  const { ownName } = search;
+  const renamed = lens.publicNameOf(server.spec.name, ownName);
+  const isOldName = call.server === undefined && renamed !== undefined && renamed !== name;
+  return {
+    ...target,
+    server,
+    params: lens.filledIn(server.spec.name, ownName, params),
+    ...(name === ownName ? {} : { calledAs: name }),
+    // the list may have changed while the call waited
+    explain: (error) =>
+      error instanceof MCPToolNotFoundError ? unknownInProfile(lens, server, ownName) : error,
+    refusal: target.refusal ?? (isOldName ? search.unknown() : undefined),
+  };
+}
+
+function toolRefusalNow(
+  server: ConfiguredServer,
+  tool: string,
+  lens: ProfileLens | undefined,
+): MCPError | undefined {
+  const { catalog, spec } = server;
+  const isUnknown = lens !== undefined && !catalog.hasTool(tool) && catalog.blockOf(tool) === undefined;
+  if (isUnknown || lens?.has(spec.name, tool) === false) return unknownInProfile(lens!, server, tool);
   const refusal = toolRefusal(server, tool);
   if (refusal === undefined || !server.isComparedAnew) return refusal;
   // the process that is yet to start may have the tool as it was pinned
   return server.catalog.blockOf(tool) === undefined ? refusal : undefined;
+}
+
+/** The error names only tools of the profile. */
+function unknownInProfile(lens: ProfileLens, { catalog, spec }: ConfiguredServer, tool: string): MCPError {
+  const known = [...(catalog.keysOf('tools') ?? [])].filter((one) => lens.has(spec.name, one));
+  return unknownTool(spec.name, tool, known);
 }
 
 /** Whether a list of the server has the resource. */

@@ -2,6 +2,7 @@ import type {
   MissingList,
   NamedList,
   Patience,
+  ProfileReport,
   PromptList,
   ResourceLists,
   ServerStatus,
@@ -9,10 +10,13 @@ import type {
 } from '../../fleet/fleet.js';
 import { isMissing, missingLists } from '../../fleet/missing-lists.js';
 import type { Clock } from '../../shared/clock.js';
+import { type Profile, toolKey } from '../../shared/mcp/profile.js';
 import { DEFAULT_SEPARATOR, type NameForm, type Separator } from '../../shared/mcp/separators.js';
+import { nameFilter } from '../../shared/text/glob.js';
 import { promptEntry, resourceEntries, templateEntries, toolEntry } from '../catalog/entries.js';
 import { type ListName, partsOf } from '../catalog/lists.js';
-import { type PublicEntry, PublicNames } from '../catalog/public-names.js';
+import type { ProfileLens } from '../catalog/profile-lens.js';
+import { type PublicEntry, PublicNames, toPublicName } from '../catalog/public-names.js';
 import { checkConfigured } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { ViewServers } from './view-servers.js';
@@ -25,8 +29,14 @@ export interface ViewCatalogOptions {
   /** Of public names, for callers that chose none. */
   separator(): Separator;
   statusOf(servers: readonly ConfiguredServer[]): ServerStatus[];
+  /** The profile of the view; undefined: it has all tools of its servers. */
+  lens(): ProfileLens | undefined;
+  /** Reports a problem of the whole herd. */
+  warn(text: string): void;
 }
 
+/** An estimate: models split texts in different ways. */
+const CHARACTERS_PER_TOKEN = 4;
 const EARLIER_FORMS: readonly NameForm[] = [DEFAULT_SEPARATOR, 'dotted'];
 
 /** The lists of all servers of a view, under their public names. */
@@ -38,6 +48,8 @@ export class ViewCatalog {
     tools: new Map(),
     prompts: new Map(),
   };
+  /** Renames that take the name of another tool, as they were logged. */
+  readonly #logged = new Set<string>();
   /** By the separator of the caller. */
   readonly #forms = new Map<Separator | undefined, readonly NameForm[]>();
 
@@ -105,8 +117,12 @@ export class ViewCatalog {
   /** All entries of a list under their public names. */
   publicNames(list: NamedList, form: NameForm = this.#options.separator()): PublicNames {
     const known = this.#publicNames[list];
-    const publicNames = known.get(form) ?? new PublicNames(list, this.#servers.servers, form);
+    const before = known.get(form);
+    if (before !== undefined) return before;
+    const lens = this.#options.lens();
+    const publicNames = new PublicNames(list, this.#servers.servers, form, lens);
     known.set(form, publicNames);
+    if (lens !== undefined) this.#logTakenNames(lens, publicNames, form);
     return publicNames;
   }
 
@@ -138,6 +154,40 @@ export class ViewCatalog {
     const purpose = name === undefined ? 'discovery' : 'use';
     await Promise.all(asked.map((server) => server.readLists({ refresh, list, withinMs, purpose })));
     return asked;
+  }
+
+  /** What this view offers, which is that of the profile. */
+  async profileReport(profile: Profile): Promise<ProfileReport> {
+    const { name, description = null, file, tools: globs, rename, describe, defaults } = profile;
+    const servers = await this.read('tools');
+    const { all } = this.publicNames('tools');
+    const keys = all.map((entry) => toolKey(entry.server.spec.name, entry.name));
+    const patterns = [...globs, ...[rename, describe, defaults].flatMap((map) => Object.keys(map))];
+    const characters = all.reduce(
+      (sum, { definition, publicName }) => sum + JSON.stringify({ ...definition, name: publicName }).length,
+      0,
+    );
+    return {
+      ...{ name, description, file },
+      servers: this.#servers.names,
+      tools: all.map(({ publicName }) => publicName),
+      renamed: { ...rename },
+      tokens: Math.ceil(characters / CHARACTERS_PER_TOKEN),
+      unmatched: [...new Set(patterns)].filter((pattern) => !keys.some(nameFilter([pattern]))),
+      missing: this.missing('tools', servers),
+    };
+  }
+
+  /** A tool that appears later may have a name that the profile gives to another one. */
+  #logTakenNames({ name: profile }: ProfileLens, { all, find }: PublicNames, form: NameForm): void {
+    for (const { server, name, publicName } of all) {
+      const wanted = toPublicName(server.spec.name, name, form);
+      const winner = wanted === publicName ? undefined : find(wanted);
+      if (winner?.alias !== wanted) continue;
+      const text = `profile '${profile}': '${wanted}' is ${winner.server.spec.name}.${winner.name}, which it renames; ${server.spec.name}.${name} is called '${publicName}'`;
+      if (!this.#logged.has(text)) this.#options.warn(text);
+      this.#logged.add(text);
+    }
   }
 
   #publicEntries(list: NamedList, name: string | undefined, separator: Separator | undefined): PublicEntry[] {

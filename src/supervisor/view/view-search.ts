@@ -8,6 +8,7 @@ import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { Separator } from '../../shared/mcp/separators.js';
 import { nearMiss } from '../../shared/text/near-miss.js';
+import type { ProfileLens } from '../catalog/profile-lens.js';
 import type { PublicNames } from '../catalog/public-names.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { ViewCatalog } from './view-catalog.js';
@@ -19,6 +20,8 @@ export interface ViewSearchOptions {
   clock: Clock;
   /** How often a tool was called. */
   callsOf(server: ConfiguredServer, tool: string): number;
+  /** The profile of the view; undefined: it has all tools of its servers. */
+  lens(): ProfileLens | undefined;
 }
 
 /** What the index has of a server. */
@@ -32,6 +35,7 @@ interface IndexedTool {
   definition: JsonObject;
 }
 
+const NO_TOOLS: readonly JsonObject[] = [];
 const DEFAULT_LIMIT = 10;
 const MOST_FOUND = 100;
 /** The index is brought up to date in slices, so that calls pass meanwhile. */
@@ -75,26 +79,29 @@ export class ViewSearch {
       return {
         tools: matches.map(({ item, score }) => toolMatch(item, score, names)),
         missing: catalog.missing('tools', asked),
-        hints: matches.length > 0 ? [] : hintsOf(query, asked, names),
+        hints: matches.length > 0 ? [] : hintsOf(query, asked, names, this.#options.lens()),
       };
     });
   }
 
   async #update(): Promise<void> {
     const { servers: viewServers, clock } = this.#options;
+    const lens = this.#options.lens();
     const { servers } = viewServers;
     const present = new Map(servers.map((server) => [server.spec.name, server]));
     for (const name of [...this.#indexed.keys()]) if (!present.has(name)) this.#remove(name);
     let begunAt = clock.now();
     for (const [name, server] of present) {
-      const tools = server.catalog.knownLists().tools ?? [];
+      const listed = server.catalog.knownLists().tools ?? NO_TOOLS;
+      const tools = lens?.tools(name, listed) ?? listed;
       const known = this.#indexed.get(name);
       if (known?.server === server && known.tools === tools) continue;
       this.#remove(name);
       if (tools.length === 0) continue;
       const instructions = server.snapshot().opened?.instructions;
       for (const definition of tools) {
-        this.#index.add(name, { server, definition }, documentOf(name, definition, instructions));
+        const renamed = lens?.publicNameOf(name, String(definition.name));
+        this.#index.add(name, { server, definition }, documentOf(name, definition, instructions, renamed));
         if (clock.now() - begunAt < SLICE_MS) continue;
         await new Promise(setImmediate);
         begunAt = clock.now();
@@ -109,12 +116,19 @@ export class ViewSearch {
   }
 }
 
-function documentOf(server: string, definition: JsonObject, instructions: string | undefined): ToolDocument {
+/** A tool that a profile renames has its own definition there, and is found by its new name. */
+function documentOf(
+  server: string,
+  definition: JsonObject,
+  instructions: string | undefined,
+  renamed: string | undefined,
+): ToolDocument {
   const known = documents.get(definition);
   // while a server is at rest nothing is known of its instructions
   if (known !== undefined && (instructions === undefined || known.instructions === instructions))
     return known.document;
-  const document = toolDocument({ server, definition, instructions });
+  const named = renamed === undefined ? definition : { ...definition, name: renamed };
+  const document = toolDocument({ server, definition: named, instructions });
   documents.set(definition, { document, instructions });
   return document;
 }
@@ -130,18 +144,24 @@ function publicEntry({ server, definition }: IndexedTool, names: PublicNames) {
 function toolMatch(tool: IndexedTool, score: number, names: PublicNames): ToolMatch {
   const { server, definition } = tool;
   const { name, description } = definition;
+  const { publicName, alias } = publicEntry(tool, names)!;
   return {
     server: server.spec.name,
     name: String(name),
-    exposed_name: publicEntry(tool, names)!.publicName,
-    signature: signature(definition),
+    exposed_name: publicName,
+    signature: signature(alias === undefined ? definition : { ...definition, name: alias }),
     description: firstSentence(typeof description === 'string' ? description : ''),
     score: Math.round(score * 1000) / 1000,
   };
 }
 
 /** Why nothing was found. Servers whose lists are missing are named in `missing`. */
-function hintsOf(query: string, servers: readonly ConfiguredServer[], names: PublicNames): string[] {
+function hintsOf(
+  query: string,
+  servers: readonly ConfiguredServer[],
+  names: PublicNames,
+  profile: ProfileLens | undefined,
+): string[] {
   const asked = new Set(servers.map(({ spec }) => spec));
   const known = names.all.filter(({ server }) => asked.has(server.spec));
   const blocked = known.filter(({ server, name }) => server.catalog.blockOf(name) !== undefined);
@@ -158,6 +178,7 @@ function hintsOf(query: string, servers: readonly ConfiguredServer[], names: Pub
     ...(filtered.length === 0
       ? []
       : [`the config hides tools of ${namesOf(filtered)} (tools.allow, tools.deny)`]),
+    ...(profile === undefined ? [] : [`only tools of the profile '${profile.name}' were searched`]),
     ...(blocked.length === 0
       ? []
       : [`pins block ${blocked.length} of ${known.length} tools, which changed; see "toolherd pins"`]),

@@ -21,6 +21,7 @@ function connectFleets() {
     {
       global: () => ({
         agent: null,
+        profile: null,
         warnings: [],
         fleetForUse() {
           if (hasPerAgent) seen = alone;
@@ -82,6 +83,7 @@ it('a hello with a server that the agent file lacks fails, keeps the view and re
     {
       global: () => ({
         agent: null,
+        profile: null,
         warnings: [],
         fleetForUse: () => herd,
         fleetForReading: () => herd,
@@ -90,6 +92,7 @@ it('a hello with a server that the agent file lacks fails, keeps the view and re
       }),
       ofAgent: async (_, agent) => ({
         agent,
+        profile: null,
         warnings: [],
         fleetForUse: () => agents,
         fleetForReading: () => agents,
@@ -99,8 +102,8 @@ it('a hello with a server that the agent file lacks fails, keeps the view and re
     },
     'a',
   );
-  await expect(connection.useAgentFile('/agent.yaml', 'absent')).rejects.toThrow('no such server');
+  await expect(connection.use({ agent: '/agent.yaml', server: 'absent' })).rejects.toThrow('no such server');
   expect([connection.agent, closed]).toEqual([null, 1]);
-  await connection.useAgentFile('/agent.yaml');
+  await connection.use({ agent: '/agent.yaml' });
   expect([connection.agent, closed]).toEqual(['/agent.yaml', 1]);
 });

@@ -25,6 +25,7 @@ describe('the methods of the socket', () => {
         'fleet/prompts',
         'fleet/resources',
         'fleet/search',
+        'fleet/profiles',
         'fleet/prompt',
         'fleet/resource',
         'fleet/request',

@@ -13,8 +13,9 @@ import { ToolherdError } from '../../../shared/errors.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { knownServers } from '../../core/known-servers.js';
+import { configuredProfiles, knownServers } from '../../core/known-servers.js';
 import { npxWarning, ownCommand } from '../../daemon/own-command.js';
+import { PROFILE_OPTION } from './profile-option.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
 import { SEPARATOR_OPTION } from './separator-option.js';
 
@@ -38,6 +39,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
       complete: 'server',
       about: 'one server, under its own tool names',
     },
+    profile: PROFILE_OPTION,
     separator: SEPARATOR_OPTION,
     'dry-run': { type: 'boolean', about: 'show the entry, write nothing' },
   },
@@ -46,6 +48,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     ['toolherd attach vscode --scope project', '.vscode/mcp.json in this folder'],
     'toolherd attach codex --dry-run',
     'toolherd attach cursor --server github',
+    'toolherd attach cursor --profile review',
     ['toolherd attach cursor --separator _', 'for a client that refuses server__tool'],
   ],
   exits: { ok: 'attached, now or before', failed: 'the file cannot be edited' },
@@ -89,6 +92,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
       await unknownServerWarning(context, options.server),
       missingFileWarning(context, 'config'),
       missingFileWarning(context, 'agent'),
+      await unknownProfileWarning(context, options.profile),
       scope === 'user' ? npxWarning(program.args[0], `toolherd attach ${client.name}`) : undefined,
     ];
     for (const doubt of doubts) if (doubt !== undefined) output.note(doubt);
@@ -118,13 +122,29 @@ function missingFileWarning(
   return `warning: --${option} ${resolve(cwd, file)} does not exist, so the client gets no tools until it does`;
 }
 
+/** It is written nevertheless, as an unknown server is. */
+async function unknownProfileWarning(
+  context: CommandContext,
+  profile: string | undefined,
+): Promise<string | undefined> {
+  if (profile === undefined) return undefined;
+  const known = await configuredProfiles(context);
+  if (known.includes(profile)) return undefined;
+  const near = didYouMean(profile, known) || "add it to 'profiles' of the config";
+  return `warning: no profile is called '${profile}', so the client cannot connect until there is one; ${near}`;
+}
+
 interface BridgeView {
   server: string | undefined;
+  profile: string | undefined;
   separator: string | undefined;
 }
 
 /** The names of a single server have no separator. */
-function separatorFor(client: Client, { server, separator }: BridgeView): string | undefined {
+function separatorFor(
+  client: Client,
+  { server, separator }: Pick<BridgeView, 'server' | 'separator'>,
+): string | undefined {
   return separator ?? (server === undefined ? client.separator : undefined);
 }
 
@@ -138,7 +158,16 @@ function bridgeProgram(context: CommandContext, scope: Scope, view: BridgeView):
   };
   const server = view.server === undefined ? [] : ['--server', view.server];
   const separator = view.separator === undefined ? [] : ['--separator', view.separator];
-  const args = ['bridge', ...path('agent'), ...server, ...separator, ...path('config'), ...path('socket')];
+  const profile = view.profile === undefined ? [] : ['--profile', view.profile];
+  const args = [
+    'bridge',
+    ...path('agent'),
+    ...server,
+    ...profile,
+    ...separator,
+    ...path('config'),
+    ...path('socket'),
+  ];
   if (isShared) return { command: 'toolherd', args, env: {} };
   const [node, main] = ownCommand(context);
   // so that the client finds a daemon with another home or socket

@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
+import type { Hello } from '../../../fleet/hello.js';
+import { ToolherdError } from '../../../shared/errors.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { agentFileOf } from '../../core/load-options.js';
 import { helloWithFallback, noteWarnings, openDaemon, socketOf } from '../../daemon/connect.js';
 import { Bridge } from './bridge/bridge.js';
 import { sayHello } from './bridge/hello.js';
+import { PROFILE_OPTION } from './profile-option.js';
 import { SEPARATOR_OPTION } from './separator-option.js';
 
 export const command = defineCommand({
@@ -14,7 +17,8 @@ export const command = defineCommand({
 It ends when stdin ends.
 A tool is called server__tool; with --separator _ server_tool. A client that
 refuses such names needs another separator: __ (default), _, - or a dot.
-With --server the agent sees one server, under its own tool names.
+With --server the agent sees one server, under its own tool names. With --profile
+it sees the part of the herd that the config has under this name.
 It starts the daemon if need be.
 When the daemon restarts, the agent stays connected.
 After "toolherd down" calls get an error until a daemon runs again.
@@ -26,30 +30,33 @@ In an agent's config:
   {"mcpServers": {"toolherd": {"command": "toolherd", "args": ["bridge"]}}}`,
   options: {
     server: { type: 'string', label: 'NAME', complete: 'server', about: 'this server alone' },
+    profile: PROFILE_OPTION,
     separator: SEPARATOR_OPTION,
   },
   examples: [
     'toolherd bridge',
     'toolherd bridge --server github',
+    'toolherd bridge --profile review',
     'toolherd bridge --agent ~/projects/shop/agent.yaml',
   ],
   exits: {
     ok: 'stdin has ended',
     notRunning: 'with --no-autostart: no daemon runs',
-    notFound: 'no such server',
+    notFound: 'no such server, or no such profile',
     notAllowed: 'the file of --agent is not allowed',
   },
   ownTimeout: true,
   async run(context) {
-    const { server, separator } = context.options;
+    const { server, separator, profile } = context.options;
     const agent = agentFileOf(context);
-    const needsView = agent !== undefined;
+    const needsView = agent !== undefined || profile !== undefined;
     const open = (autostart: boolean) =>
       openDaemon(context, { autostart, needsView }, async (socket) => {
         const greet = (file: string | undefined) =>
-          sayHello(socket, { server, agent: file, separator, folder: context.cwd });
+          sayHello(socket, { server, agent: file, profile, separator, folder: context.cwd });
         const hello = await helloWithFallback(context, agent, 'if allowed', greet);
         noteWarnings(context, hello);
+        checkProfile(hello, profile);
         return hello;
       });
     const bridge = new Bridge({
@@ -63,3 +70,12 @@ In an agent's config:
     return EXIT.ok;
   },
 });
+
+/** A daemon of an earlier version would show the whole herd. One that is ending opens no view. */
+function checkProfile({ profile: opened, daemon }: Hello, profile: string | undefined): void {
+  if (profile === undefined || opened === profile || daemon.closing) return;
+  throw new ToolherdError('the daemon knows no profiles', {
+    why: `it is older (${daemon.version}) than this command`,
+    fix: 'replace it with: toolherd up --replace',
+  });
+}

@@ -123,7 +123,7 @@ async function load(
   context: CommandContext,
   file: string,
   kind: Kind,
-): Promise<Omit<Loaded, 'agent' | 'hasConfigFile'>> {
+): Promise<Omit<Loaded, 'agent' | 'hasConfigFile' | 'profiles'>> {
   const options: LoadOptions = {
     ...loadOptions(context, undefined),
     agentFile: undefined,
@@ -163,7 +163,11 @@ function problemsOf(error: unknown, file: string): readonly Problem[] {
   return [fileProblem(file, error.message, error.fix)];
 }
 
-function reportOf(file: string, kind: Kind, loaded: Omit<Loaded, 'agent' | 'hasConfigFile'>): FileReport {
+function reportOf(
+  file: string,
+  kind: Kind,
+  loaded: Omit<Loaded, 'agent' | 'hasConfigFile' | 'profiles'>,
+): FileReport {
   return {
     file,
     kind,

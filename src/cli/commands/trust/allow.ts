@@ -5,7 +5,7 @@ import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { loadOptions, namedAgentFile } from '../../core/load-options.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
-import { describeWouldRun, wouldRunJson } from '../../ui/would-run.js';
+import { describeProfiles, describeWouldRun, wouldRunJson } from '../../ui/would-run.js';
 
 export const command = defineCommand({
   name: 'allow',
@@ -37,7 +37,8 @@ to allow it again.`,
     }
     const canDecide = options.yes || (!output.isJson && context.isInteractive());
     if (!canDecide) throw new AgentFileNotAllowedError(file, trust, list, ' --yes');
-    output.note(describeWouldRun(file, list));
+    const profiles = describeProfiles(agent.profiles);
+    output.note([describeWouldRun(file, list), profiles].filter(Boolean).join('\n'));
     const isAllowed = options.yes || (await context.confirm('Allow this?'));
     if (isAllowed) {
       await store.allow(file, record);

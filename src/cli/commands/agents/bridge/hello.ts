@@ -13,6 +13,8 @@ export interface BridgeView {
   server: string | undefined;
   /** The full path of an agent's file. */
   agent: string | undefined;
+  /** A named part of the herd. */
+  profile: string | undefined;
   /** Of public names; undefined: that of the config. */
   separator: string | undefined;
   /** Where the agent works. */

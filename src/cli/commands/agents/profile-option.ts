@@ -1,0 +1,6 @@
+/** The option of bridge and attach. */
+export const PROFILE_OPTION = {
+  type: 'string',
+  label: 'PROFILE',
+  about: 'this part of the herd; see "toolherd profiles"',
+} as const;
