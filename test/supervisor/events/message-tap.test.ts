@@ -117,9 +117,10 @@ describe('notifications of a server', () => {
   });
 
   test('X1: a message that is not read to its end shows no half of the secret where the reading ends', async () => {
-    const token = 'abcdefghij'.repeat(10);
+    // redacted, all that is read is short enough to be shown
+    const token = 'abcdefghij'.repeat(400);
     const { say, heard, events } = await listen({ env: { API_TOKEN: token } });
-    const data = `${'x'.repeat(50)}${token}`.repeat(2000);
+    const data = `${token} `.repeat(40);
     await say('chatty', 'log', { messages: [{ level: 'error', data }] });
     const told = await heard<LogEvent>(({ topic }) => topic === 'log');
     expect(told.message).toMatch(/ … \(\d+ more\)$/);
