@@ -18,6 +18,8 @@ export interface Opened {
  * everything it started is gone.
  */
 export interface LinkEvents {
+  /** npm installs the server's package first, which may take minutes. */
+  installing?(): void;
   opened(opened: Opened): void;
   notification(method: string, params: JsonObject | undefined): void;
   ended(ending: Ending): void;

@@ -17,6 +17,7 @@ export interface Wanted {
   influence: string;
   npm: NpmContext;
   runsScripts: boolean;
+  update: 'auto' | 'manual';
 }
 
 /** What npx would do with an entry, by what is on the disk now. */
@@ -125,7 +126,7 @@ function inGlobal(request: Request, folder: string, prefix: string): Choice | un
 
 function inStore({ entry, command, env }: Request, npm: NpmContext, runsScripts: boolean): Choice {
   const influence = influenceOf(env, entry.declared, runsScripts);
-  return { kind: 'store', wanted: { command, influence, npm, runsScripts } };
+  return { kind: 'store', wanted: { command, influence, npm, runsScripts, update: entry.update } };
 }
 
 /**

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { signalGroup } from '../processes/group.js';
 import { spawnShortage } from '../processes/spawn-shortage.js';
 import type { ProcessTable } from '../processes/table.js';
-import { onAbort } from '../shared/async.js';
+import { limitConcurrency, onAbort } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
+import { statOf } from './project.js';
 
 export interface NpmDeps {
   table: ProcessTable;
@@ -39,12 +40,20 @@ const MOST_STDOUT = 2 ** 20;
 /** A program that an install script left running may hold the pipes open. */
 const PIPES_MS = 500;
 
+/** npm takes a whole core and 100 MB: a herd that starts must not run twenty. */
+const MOST_AT_ONCE = 4;
+const inTurn = limitConcurrency(MOST_AT_ONCE);
+
 /**
  * Runs npm in its own process group, which the table of processes knows: it is killed with the daemon, however the daemon
  * ends. It gets KILL at once when it is cancelled or late, because the folder in which it works is discarded. When npm has
  * exited, its group is killed too. Never rejects.
  */
 export function runNpm(deps: NpmDeps, run: NpmRun): Promise<NpmEnd> {
+  return inTurn(async () => (run.signal.aborted ? ended({}) : runNow(deps, run)));
+}
+
+function runNow(deps: NpmDeps, run: NpmRun): Promise<NpmEnd> {
   const cookie = deps.table.newCookie();
   const child = start(run, cookie);
   if (child instanceof Error) return Promise.resolve(ended({ error: child }));
@@ -129,6 +138,6 @@ export function findProgram(name: string, folders: readonly string[]): string | 
 }
 
 export function isProgram(file: string): boolean {
-  const stat = statSync(file, { throwIfNoEntry: false });
+  const stat = statOf(file);
   return stat?.isFile() === true && (stat.mode & 0o111) !== 0;
 }

@@ -24,7 +24,7 @@ export interface Plain {
 const IGNORED = new Set(['-y', '--yes', '-q', '--quiet', '-s', '--silent']);
 const PACKAGE = /^(?:-p|--package)(?:=(.*))?$/s;
 /** As npm-package-arg reads names; the parts are the name and what follows the `@`. */
-const SPEC = /^((?:@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9-~][a-z0-9-._~]*)(?:@([^@/:]*))?$/i;
+const SPEC = /^((?:@[a-z0-9-~][a-z0-9-._~]*\/)?[a-z0-9~][a-z0-9-._~]*)(?:@([^@/:]*))?$/i;
 const TARBALL = /\.(?:tgz|tar\.gz|tar)$/i;
 const EXACT = /^\d+\.\d+\.\d+(?:-[\w.-]+)?(?:\+[\w.-]+)?$/;
 /** npm takes every word that is no range for a tag. */

@@ -17,7 +17,7 @@ import { replaceFile } from '../shared/files/replace-file.js';
 import type { JsonObject } from '../shared/json.js';
 import { isHolderAlive, ownIdentity } from './holder.js';
 import type { NpxCommand } from './npx-command.js';
-import { type Bins, binsOf, readJson } from './project.js';
+import { type Bins, binsOf, exists, readJson } from './project.js';
 
 /** One version of a package, installed whole. */
 export interface Installed {
@@ -73,9 +73,12 @@ export class PackageStore {
     return join(this.folder, 'compiled');
   }
 
-  /** `influence`: what else than the request changes the outcome of an installation. */
-  keyOf({ raw }: NpxCommand, influence: string): string {
-    return hash(`${raw}\n${influence}`);
+  /**
+   * Of a request. `influence`: what else than the request changes the outcome of an installation. Entries with
+   * `update: manual` do not follow those with `auto`.
+   */
+  keyOf({ raw }: NpxCommand, influence: string, update: 'auto' | 'manual'): string {
+    return hash(`${raw}\n${influence}\n${update}`);
   }
 
   lockFile(key: string): string {
@@ -105,7 +108,12 @@ export class PackageStore {
     if (file?.format !== FORMAT || typeof file.name !== 'string' || typeof file.version !== 'string')
       return undefined;
     const integrity = typeof file.integrity === 'string' ? file.integrity : null;
-    return { name: file.name, version: file.version, bins: binsOf({ bin: file.bins }), integrity, folder };
+    const bins = binsOf({ bin: file.bins });
+    // a program that cleans caches, or a machine that crashed, may leave a part of it
+    const commands = Object.keys(bins);
+    const isThere = (bin: string) => exists(folder, 'node_modules', '.bin', bin);
+    if (commands.length > 0 && !commands.some(isThere)) return undefined;
+    return { name: file.name, version: file.version, bins, integrity, folder };
   }
 
   /** Notes that a version is used; at most once a day. */

@@ -63,6 +63,8 @@ export class Packages {
   readonly #launched = new Map<string, string>();
   /** When npm was last asked for a newer version, also where it did not answer; by request. */
   readonly #askedAt = new Map<string, number>();
+  /** The folder of the last start, by entry. */
+  readonly #runningFolders = new Map<string, string>();
   readonly #timers = new Set<unknown>();
   readonly #running = new Set<Promise<unknown>>();
 
@@ -117,7 +119,8 @@ export class Packages {
 
   /** Removes leftovers of killed installations, and versions that none of these entries used for 30 days. */
   async prune(entries: readonly PackageEntry[]): Promise<void> {
-    const used = new Set<string>();
+    // a running process keeps its files, also when the next start has another version
+    const used = new Set<string>(this.#runningFolders.values());
     for (const entry of entries) {
       const wanted = await this.#track(this.#inStore(entry));
       const folder = wanted && this.#installed(wanted)?.folder;
@@ -140,7 +143,11 @@ export class Packages {
 
   /** Undefined where npm has to run first. */
   #atOnce(entry: PackageEntry, choice: Choice, on: LaunchEvents): Launch | undefined {
-    if (choice.kind === 'plain') return { command: entry.command, args: entry.args, path: [], env: {} };
+    if (choice.kind === 'plain') {
+      const { runsScripts } = this.#options.settings();
+      const env = runsScripts ? {} : { npm_config_ignore_scripts: 'true' };
+      return { command: entry.command, args: entry.args, path: [], env };
+    }
     if (choice.kind === 'found') {
       this.#noteLaunch(entry, choice.command, choice.version, ` (${choice.where})`, on);
       return choice.launch;
@@ -167,7 +174,9 @@ export class Packages {
     const order = { ...wanted, key: this.#keyOf(wanted), isUpdate: false };
     const { done, leave } = this.#installer.join(order, on.stderr);
     ending.addEventListener('abort', leave, { once: true });
-    return this.#launchOf(entry, wanted, await done, on);
+    const installed = await done;
+    ending.throwIfAborted();
+    return this.#launchOf(entry, wanted, installed, on);
   }
 
   #launchOf(entry: PackageEntry, { command }: Wanted, installed: Installed, on: LaunchEvents): Launch {
@@ -179,6 +188,7 @@ export class Packages {
     const file = bin === undefined ? undefined : findProgram(bin, [...path, ...elsewhere]);
     if (file === undefined) throw noCommand(command, installed);
     this.#store.touch(installed);
+    this.#runningFolders.set(launchKey(entry), installed.folder);
     this.#noteLaunch(entry, command, installed.version, '', on);
     return launchFile(file, command.args, path, this.#env);
   }
@@ -202,8 +212,8 @@ export class Packages {
     return resolved && this.#store.installed(resolved);
   }
 
-  #keyOf({ command, influence }: Wanted): string {
-    return this.#store.keyOf(command, influence);
+  #keyOf({ command, influence, update }: Wanted): string {
+    return this.#store.keyOf(command, influence, update);
   }
 
   /** Of an entry whose package is in the store, or will be. */
@@ -256,7 +266,11 @@ export class Packages {
     const { clock, settings } = this.#options;
     const { updateCheckMs } = settings();
     const key = this.#keyOf(wanted);
-    const checkedAt = Math.max(this.#store.resolved(key)?.checkedAt ?? 0, this.#askedAt.get(key) ?? 0);
+    const resolved = this.#store.resolved(key);
+    // a newer version that is known, from `outdated` for example, is not waited for
+    const isKnown =
+      entry.update === 'auto' && resolved?.latest !== undefined && resolved.latest !== resolved.version;
+    const checkedAt = Math.max((isKnown ? undefined : resolved?.checkedAt) ?? 0, this.#askedAt.get(key) ?? 0);
     if (updateCheckMs === 0 || wanted.command.kind === 'exact' || dateOf(clock) - checkedAt < updateCheckMs)
       return;
     this.#askedAt.set(key, dateOf(clock));
@@ -278,7 +292,9 @@ export class Packages {
     }
     try {
       const next = await this.update(entry);
-      if (next !== undefined) on.note(`npm installed ${name} ${next.version}; the next start uses it`);
+      // npm may choose the same version again, by its own rules: engines, deprecation, a date
+      if (next !== undefined && next.version !== installed)
+        on.note(`npm installed ${name} ${next.version}; the next start uses it`);
     } catch (error) {
       if (!this.#closing.signal.aborted) on.note(`${name} ${latest} is not used: ${messageOf(error)}`);
     }

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isObject, type JsonObject } from '../shared/json.js';
 
@@ -60,11 +60,20 @@ function unscoped(name: string): string {
 }
 
 export function exists(...parts: string[]): boolean {
-  return statSync(join(...parts), { throwIfNoEntry: false }) !== undefined;
+  return statOf(join(...parts)) !== undefined;
 }
 
 export function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return statOf(path)?.isFile() === true;
+}
+
+/** Undefined also where a part of the path is no folder, or may not be read: PATH may name anything. */
+export function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined where there is no such file, or no object in it. */

@@ -48,6 +48,24 @@ export function withTimeout<T>(ms: number, work: Promise<T>, clock: Clock): Prom
   });
 }
 
+/** Runs at most so many tasks at once, the others in the order in which they were given. */
+export function limitConcurrency(most: number): <T>(task: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (task) => {
+    // a task that ends leaves its place to the next one
+    if (running < most) running += 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}
+
 /** The message of the error that the signal was aborted with; undefined where there is none. */
 export function abortReason(signal: AbortSignal | undefined): string | undefined {
   return signal?.reason instanceof Error ? signal.reason.message : undefined;

@@ -79,6 +79,7 @@ class StdioLink extends BaseLink {
       return;
     }
     this.#cancelLaunch = launching.cancel;
+    on.installing?.();
     launching.coming.then(
       (launch) => this.#launched(launch),
       (error: unknown) => this.#notLaunched(error),

@@ -151,7 +151,7 @@ export class ServerProcess {
 
 /** The variables of a launch, unless the entry sets them, and its folders in front of PATH. */
 function launchEnvironment(env: Record<string, string>, launch: Launch | undefined): Record<string, string> {
-  if (launch === undefined || launch.path.length === 0) return env;
+  if (launch === undefined) return env;
   return { ...launch.env, ...env, PATH: [...launch.path, env.PATH].join(delimiter) };
 }
 

@@ -98,6 +98,7 @@ export class MessageTap {
   #listenIn(spec: ServerSpec, key: string, incarnation: number, on: LinkEvents): LinkEvents {
     const limit = { bucket: new TokenBucket(this.#options.clock, LOG_RATE), dropped: 0 };
     return {
+      installing: () => on.installing?.(),
       opened: (opened) => on.opened(opened),
       notification: (method, params) => {
         if (method === 'notifications/message') this.#onLog(spec, key, incarnation, params ?? {}, limit);

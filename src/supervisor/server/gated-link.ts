@@ -9,6 +9,7 @@ import type { IncarnationHost } from './shared-machines.js';
 export interface GatedLinkOptions extends Omit<RunnerOptions, 'id' | 'predecessor'> {
   gate: Gate;
   watchMemory: LinkHost['watchMemory'];
+  installing: LinkHost['installing'];
   /** Whether it reads all lists, or only those that are not fresh. `isFirst`: this incarnation has read none yet. */
   readsAll(isFirst: boolean): boolean;
   /** Lists were read, and compared with their pins: calls of tools that are not blocked pass now. */
@@ -47,6 +48,10 @@ export class GatedLink implements LinkHost {
 
   shookHands(opened: Opened): void {
     this.opened = opened;
+  }
+
+  installing(): void {
+    this.#options.installing();
   }
 
   take(reading: Reading): void {

@@ -25,6 +25,8 @@ export type OpenLink = (spec: ServerSpec, incarnation: number, on: LinkEvents) =
 export interface LinkHost extends Pick<ListsOwner, 'take' | 'doubt'> {
   linked(link: Link, incarnation: number): void;
   shookHands(opened: Opened): void;
+  /** npm installs the package of the server before it can start. */
+  installing(): void;
   /** Watches its memory and calls `over` above the limit. Returns the function that ends the watch. */
   watchMemory?: ((link: Link, over: (bytes: number) => void) => (() => void) | undefined) | undefined;
   /** Which lists an order to read them means. `isFirst`: this incarnation has read none yet. */
@@ -100,6 +102,7 @@ class LinkedIncarnation {
   #open(): void {
     const { spec, open, host, incarnation } = this.#setting;
     this.#link = open(spec, incarnation, {
+      installing: () => host.installing(),
       opened: (opened) => this.#opened(opened),
       notification: (method) => this.#notified(method),
       ended: (ending) => this.#ended(ending),

@@ -97,6 +97,7 @@ export class Permits {
 /** One start: what it is for, which may become more urgent while it waits for its permit. */
 export class StartTicket {
   readonly #permits: Permits;
+  #release = () => {};
   purpose: StartPurpose = 'use';
 
   constructor(permits: Permits) {
@@ -112,6 +113,15 @@ export class StartTicket {
 
   /** Asks for a permit when `after` is over. Returns the function that gives it back, or stops asking. */
   askAfter(after: Promise<unknown>, granted: () => void): () => void {
-    return this.#permits.askAfter(after, granted, () => this.purpose);
+    this.#release = this.#permits.askAfter(after, granted, () => this.purpose);
+    return this.#release;
+  }
+
+  /**
+   * The start waits for npm, perhaps for minutes: others may start meanwhile. It goes on without a permit, as few
+   * installations run at once.
+   */
+  giveBack(): void {
+    this.#release();
   }
 }

@@ -71,6 +71,7 @@ export class Replica {
       readsAll: (isFirst) => isFirst,
       compared: (reading) => options.compared?.(reading),
       watchMemory: (link, over) => this.#watchMemory(link, over),
+      installing: () => this.#start.giveBack(),
     });
     const host: KeeperHost = {
       ...this.#gated.host,

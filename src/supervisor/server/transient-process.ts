@@ -52,6 +52,7 @@ export class TransientProcess {
       readsAll: () => pinChecking?.isStrict() === true,
       compared: () => options.ready(),
       watchMemory: (link, over) => deps.budget?.watch(memoryUserOf(spec, link, over)),
+      installing: () => this.#start.giveBack(),
     });
     const host: IncarnationHost = { ...this.#gated.host, openGate: () => this.#open() };
     const settings = { ...serverSettings(spec, () => 0), idleTimeoutMs: 0, host };

@@ -16,6 +16,7 @@ function createLink(behaviour: FakeLinkBehaviour = {}, changes: Parameters<typeo
   const lists: Reading[] = [];
   const link = linkCallback(spec(changes), world.clock, world.open, {
     linked: (_, incarnation) => told.push(`linked ${incarnation}`),
+    installing: () => undefined,
     shookHands: ({ protocolVersion }) => told.push(`opened ${protocolVersion}`),
     take: (reading) => lists.push(reading),
     doubt: () => {},
