@@ -120,7 +120,7 @@ export class Packages {
   /** Removes leftovers of killed installations, and versions that none of these entries used for 30 days. */
   async prune(entries: readonly PackageEntry[]): Promise<void> {
     // a running process keeps its files, also when the next start has another version
-    const used = new Set<string>(this.#runningFolders.values());
+    const used = new Set(entries.map((entry) => this.#runningFolders.get(launchKey(entry)) ?? ''));
     for (const entry of entries) {
       const wanted = await this.#track(this.#inStore(entry));
       const folder = wanted && this.#installed(wanted)?.folder;

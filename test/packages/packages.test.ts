@@ -47,6 +47,35 @@ function globalPrefix(name?: string): Record<string, string> {
   return { npm_config_prefix: folder };
 }
 
+describe('the search for npm', () => {
+  it('passes over parts of PATH that are no folders or cannot be read', () => {
+    const folder = makeFolder({ file: '' });
+    const store = openOffline();
+    const entry = store.entry(['-y', 'pkg']);
+    const env = (cookie: string) => {
+      const given = entry.env(cookie);
+      return { ...given, PATH: `${join(folder, 'file')}:${'x'.repeat(5000)}:${given.PATH}` };
+    };
+    expect(store.packages.describe({ ...entry, env })?.runner).toBe('direct');
+  });
+
+  it('takes no flag for the name of a package', () => {
+    const store = openOffline();
+    for (const args of [
+      ['-y', '--', '--force'],
+      ['-p', '--foreground-scripts', 'x'],
+      ['--', '-g'],
+    ])
+      expect(store.packages.describe(store.entry(args))?.runner).toMatch(/^plain: /);
+  });
+
+  it('gives a plain npx no install scripts where the config denies them', () => {
+    const store = openOffline({ runner: 'plain', runsScripts: false });
+    const launching = store.packages.launch(store.entry(['-y', 'pkg']), store.on);
+    expect(launching).toMatchObject({ launch: { env: { npm_config_ignore_scripts: 'true' } } });
+  });
+});
+
 describe('npx as written', () => {
   const runnerOf = (args: readonly string[], fields: object = {}, env: Record<string, string> = {}) => {
     const store = openOffline();

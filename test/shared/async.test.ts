@@ -1,7 +1,14 @@
 import { getEventListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { abortReason, coalesce, onAbort, serialize, withTimeout } from '../../src/shared/async.js';
+import {
+  abortReason,
+  coalesce,
+  limitConcurrency,
+  onAbort,
+  serialize,
+  withTimeout,
+} from '../../src/shared/async.js';
 import { FakeClock } from '../link/fake-clock.js';
 
 /** Work that the test ends. */
@@ -170,5 +177,34 @@ describe('onAbort', () => {
     expect(listeners()).toBe(0);
     onAbort(signal, () => undefined);
     expect(listeners()).toBe(1);
+  });
+});
+
+describe('limitConcurrency', () => {
+  it('runs at most so many tasks at once, in their order, and goes on after a failure', async () => {
+    const limited = limitConcurrency(2);
+    const ends: (() => void)[] = [];
+    const begun: number[] = [];
+    const task = (n: number) =>
+      limited(() => {
+        begun.push(n);
+        return new Promise<void>((resolve, reject) =>
+          ends.push(n === 0 ? () => reject(new Error('no')) : resolve),
+        );
+      });
+    const all = Promise.allSettled([0, 1, 2, 3].map(task));
+    await Promise.resolve();
+    expect(begun).toEqual([0, 1]);
+    for (let at = 0; at < 4; at += 1) {
+      ends[at]?.();
+      await nextTurn();
+    }
+    expect(begun).toEqual([0, 1, 2, 3]);
+    expect((await all).map(({ status }) => status)).toEqual([
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+    ]);
   });
 });

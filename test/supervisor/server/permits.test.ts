@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createActor } from 'xstate';
 import type { StartPurpose } from '../../../src/machines/permit.js';
-import { Permits } from '../../../src/supervisor/server/permits.js';
+import { Permits, StartTicket } from '../../../src/supervisor/server/permits.js';
 import { permitLogic } from '../../../src/supervisor/server/shared-machines.js';
 import { settled } from '../world.js';
 
@@ -11,6 +11,25 @@ function crowd(permits: Permits, count: number) {
   const giveBack = Array.from({ length: count }, (_, who) => permits.ask(() => granted.push(who)));
   return { granted, giveBack };
 }
+
+test('a start that waits for npm gives its permit back, once', async () => {
+  const permits = new Permits(1);
+  const [first, second, third] = [
+    new StartTicket(permits),
+    new StartTicket(permits),
+    new StartTicket(permits),
+  ];
+  const granted: string[] = [];
+  const end = first.askAfter(Promise.resolve(), () => granted.push('first'));
+  second.askAfter(Promise.resolve(), () => granted.push('second'));
+  third.askAfter(Promise.resolve(), () => granted.push('third'));
+  await settled();
+  expect(granted).toEqual(['first']);
+  first.giveBack();
+  expect(granted).toEqual(['first', 'second']);
+  end();
+  expect(granted).toEqual(['first', 'second']);
+});
 
 describe('permits', () => {
   test('P11: are at most n at once, first come, first served', () => {
