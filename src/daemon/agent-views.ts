@@ -9,6 +9,7 @@ import type { AgentFiles, ConnectionFacts, ConnectionView } from '../ipc/server/
 import { serialize } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
+import type { Surface } from '../shared/mcp/surface.js';
 import type { Redactor } from '../shared/secrets/redactor.js';
 import type { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
@@ -21,6 +22,8 @@ export interface AgentViewsOptions {
   source: ConfigSource;
   clock: Clock;
   log(text: string): void;
+  /** What agents see, by the present config. */
+  surface(): Surface;
   /** Called with the secrets of every config that is read. */
   learn?(secrets: Redactor): void;
   /** Adds the servers that were registered at run time. */
@@ -59,8 +62,9 @@ export class AgentViews {
   /** The view of a connection that names no agent file. */
   global(connection: ConnectionFacts, toFleet: ToFleet): ConnectionView {
     const base = this.#options.herd.view;
+    const { surface } = this.#options;
     const none = { agent: null, warnings: [], onClosed: () => undefined };
-    return new AgentConnectionView({ base, connection, toFleet, ...none });
+    return new AgentConnectionView({ base, connection, toFleet, surface, ...none });
   }
 
   async ofAgent(
@@ -72,8 +76,9 @@ export class AgentViews {
     const agent = await this.#serialized(() => this.#open(file, files));
     agent.connected();
     const { view: base, file: name, loaded } = agent;
+    const { surface } = this.#options;
     return new AgentConnectionView({
-      ...{ base, connection, agent: name, warnings: warningsOf(loaded), toFleet },
+      ...{ base, connection, agent: name, warnings: warningsOf(loaded), toFleet, surface },
       onClosed: () => agent.disconnected(),
     });
   }

@@ -19,6 +19,7 @@ export interface FleetBackend {
   logs(view: HerdView, params?: LogParams): Promise<LogEntry[]>;
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
   unregister(name: string): Promise<ServerStatus[]>;
+  keptText: LocalFleet['keptText'];
   shutdown(graceMs?: number): Promise<ShutdownReport>;
 }
 
@@ -52,6 +53,9 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     logs: (params) => backend.logs(view, params),
     register: (document, folder) => backend.register(document, folder),
     unregister: (name) => backend.unregister(name),
+    keptText: (id, owner) => backend.keptText(id, owner),
+    instructions: (params) => view.instructions(params),
+    toolsTokens: (server) => view.toolsTokens(server),
     subscribe: (...subscription) => view.events.subscribe(...subscription),
     shutdown: (graceMs) => backend.shutdown(graceMs),
   };

@@ -47,8 +47,8 @@ export class HerdConnection {
 
   /** Chooses the scope. Answers with a refusal where the herd does not have it. */
   async hello(): Promise<Refusal | undefined> {
-    const { server, agent, separator } = this.#options.scope;
-    const reply = await this.request('fleet/hello', { server, agent, separator });
+    const { server, agent, separator, surface } = this.#options.scope;
+    const reply = await this.request('fleet/hello', { server, agent, separator, surface });
     if (reply === undefined) return DAEMON_ENDS;
     const head = headOf(reply);
     const isRefused = head?.kind === 'reply' && head.isError;

@@ -6,6 +6,8 @@ export interface Scope {
   agent: string | undefined;
   /** Of public names; default: that of the config. */
   separator: string | undefined;
+  /** Whether tools are listed or searched; default: that of the config. */
+  surface: string | undefined;
   /** Which agent files the client may name. */
   agentFiles: AgentFiles;
 }
@@ -20,7 +22,11 @@ export function routeOf(target: string, agentFiles: AgentFiles): Route | undefin
   if (path === '/health') return { kind: 'health' };
   if (path === '/metrics') return { kind: 'metrics' };
   const asked = new URLSearchParams(query);
-  const of = { agent: asked.get('agent') || undefined, separator: asked.get('separator') || undefined };
+  const of = {
+    agent: asked.get('agent') || undefined,
+    separator: asked.get('separator') || undefined,
+    surface: asked.get('surface') || undefined,
+  };
   if (path === '/mcp') return { kind: 'mcp', scope: { server: undefined, ...of, agentFiles } };
   const name = ONE_SERVER.exec(path)?.[1];
   const server = name === undefined ? undefined : decode(name);
@@ -28,7 +34,7 @@ export function routeOf(target: string, agentFiles: AgentFiles): Route | undefin
 }
 
 export function isSameScope(one: Scope, other: Scope): boolean {
-  const keys = ['server', 'agent', 'separator', 'agentFiles'] as const;
+  const keys = ['server', 'agent', 'separator', 'surface', 'agentFiles'] as const;
   return keys.every((key) => one[key] === other[key]);
 }
 

@@ -1,4 +1,4 @@
-import type { MissingList, NamedList, RequestParams } from '../../fleet/fleet.js';
+import type { MissingList, NamedList, RequestParams, ResultCut } from '../../fleet/fleet.js';
 import {
   type MCPError,
   MCPPromptNotFoundError,
@@ -34,6 +34,8 @@ export interface HerdCall extends HerdRequest {
   signal?: AbortSignal | undefined;
   /** In the names that the caller lists. Absent: that of the config. */
   separator?: Separator | undefined;
+  /** How the text of a tool's result is cut for the caller, where the server's entry does not say. */
+  cut?: ResultCut | undefined;
   explain?: Explain | undefined;
 }
 

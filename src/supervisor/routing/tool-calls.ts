@@ -10,7 +10,7 @@ import type {
 import type { MCPError } from '../../shared/call-errors.js';
 import type { Outcome } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
-import { nameFilter } from '../catalog/tool-filter.js';
+import { nameFilter } from '../../shared/text/name-filter.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { ViewCatalog } from '../view/view-catalog.js';
 import type { CallRouter } from './call-router.js';

@@ -25,6 +25,7 @@ export interface ViewSearchOptions {
 interface Indexed {
   server: ConfiguredServer;
   tools: readonly JsonObject[];
+  instructions: string | undefined;
 }
 
 interface IndexedTool {
@@ -89,17 +90,17 @@ export class ViewSearch {
     for (const [name, server] of present) {
       const tools = server.catalog.knownLists().tools ?? [];
       const known = this.#indexed.get(name);
-      if (known?.server === server && known.tools === tools) continue;
+      const instructions = server.catalog.instructions();
+      if (known?.server === server && known.tools === tools && known.instructions === instructions) continue;
       this.#remove(name);
       if (tools.length === 0) continue;
-      const instructions = server.snapshot().opened?.instructions;
       for (const definition of tools) {
         this.#index.add(name, { server, definition }, documentOf(name, definition, instructions));
         if (clock.now() - begunAt < SLICE_MS) continue;
         await new Promise(setImmediate);
         begunAt = clock.now();
       }
-      this.#indexed.set(name, { server, tools });
+      this.#indexed.set(name, { server, tools, instructions });
     }
   }
 
@@ -111,9 +112,7 @@ export class ViewSearch {
 
 function documentOf(server: string, definition: JsonObject, instructions: string | undefined): ToolDocument {
   const known = documents.get(definition);
-  // while a server is at rest nothing is known of its instructions
-  if (known !== undefined && (instructions === undefined || known.instructions === instructions))
-    return known.document;
+  if (known !== undefined && known.instructions === instructions) return known.document;
   const document = toolDocument({ server, definition, instructions });
   documents.set(definition, { document, instructions });
   return document;

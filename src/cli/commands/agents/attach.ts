@@ -15,7 +15,7 @@ import { type CommandContext, defineCommand } from '../../core/command.js';
 import { knownServers } from '../../core/known-servers.js';
 import { npxWarning, ownCommand } from '../../daemon/own-command.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
-import { SEPARATOR_OPTION } from './separator-option.js';
+import { SEPARATOR_OPTION, SURFACE_OPTION } from './surface-options.js';
 
 const ATTACHABLE = CLIENTS.filter(({ toClientEntry }) => toClientEntry !== undefined).map(({ name }) => name);
 
@@ -38,6 +38,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
       about: 'one server, under its own tool names',
     },
     separator: SEPARATOR_OPTION,
+    surface: SURFACE_OPTION,
     'dry-run': { type: 'boolean', about: 'show the entry, write nothing' },
   },
   examples: [
@@ -46,6 +47,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     'toolherd attach codex --dry-run',
     'toolherd attach cursor --server github',
     ['toolherd attach cursor --separator _', 'for a client that refuses server__tool'],
+    'toolherd attach amp --surface search',
   ],
   exits: { ok: 'attached, now or before', failed: 'the file cannot be edited' },
   async run(context) {
@@ -108,10 +110,14 @@ async function unknownServerWarning(
 interface BridgeView {
   server: string | undefined;
   separator: string | undefined;
+  surface: string | undefined;
 }
 
 /** The names of a single server have no separator. */
-function separatorFor(client: Client, { server, separator }: BridgeView): string | undefined {
+function separatorFor(
+  client: Client,
+  { server, separator }: Omit<BridgeView, 'surface'>,
+): string | undefined {
   return separator ?? (server === undefined ? client.separator : undefined);
 }
 
@@ -125,7 +131,9 @@ function bridgeProgram(context: CommandContext, scope: Scope, view: BridgeView):
   };
   const server = view.server === undefined ? [] : ['--server', view.server];
   const separator = view.separator === undefined ? [] : ['--separator', view.separator];
-  const args = ['bridge', ...path('agent'), ...server, ...separator, ...path('config'), ...path('socket')];
+  const surface = view.surface === undefined ? [] : ['--surface', view.surface];
+  const shown = [...server, ...separator, ...surface];
+  const args = ['bridge', ...path('agent'), ...shown, ...path('config'), ...path('socket')];
   if (isShared) return { command: 'toolherd', args, env: {} };
   const [node, main] = ownCommand(context);
   // so that the client finds a daemon with another home or socket

@@ -15,6 +15,8 @@ export interface BridgeView {
   agent: string | undefined;
   /** Of public names; undefined: that of the config. */
   separator: string | undefined;
+  /** Whether tools are listed or searched; undefined: as the config says. */
+  surface: string | undefined;
   /** Where the agent works. */
   folder: string;
 }
