@@ -37,7 +37,7 @@ describe('the instructions of a herd', () => {
     expect(lines(silent).length).toBeLessThanOrEqual(1600);
   });
 
-  test('of a heading and a text have the first sentence of the text in a line', () => {
+  test('skip a heading of Markdown in the line of a server', () => {
     expect(lines([{ server: 'a', text: '# Title\n\nDoes a. And more.' }])).toBe('- a: Does a.');
   });
 });
