@@ -7,10 +7,9 @@ import { share } from '../../../support/share.js';
 import { AGENTS, type Agent, type CallOptions, textOf } from './clients.js';
 
 const WAYS = {
-  directly: (agent: Agent, tool: string, args = {}, options?: CallOptions) =>
-    agent.call(`lawful__${tool}`, args, options),
+  directly: (agent: Agent, tool: string, args = {}, options?: CallOptions) => agent.call(tool, args, options),
   'through call_tool': (agent: Agent, tool: string, args = {}, options?: CallOptions) =>
-    agent.call('call_tool', { name: `lawful__${tool}`, arguments: args }, options),
+    agent.call('call_tool', { name: tool, arguments: args }, options),
 };
 
 const CASES = AGENTS.flatMap(([era, attach]) =>
@@ -19,12 +18,15 @@ const CASES = AGENTS.flatMap(([era, attach]) =>
 
 describe.each(CASES)('a call of a client of %s, %s, in search mode', (_era, _way, attach, call) => {
   const herd = share(async () => {
-    const { home } = await startHerd(config([server('lawful', 'lawful.mjs')]));
+    const { home } = await startHerd(
+      config([server('lawful', 'lawful.mjs'), server('modern', 'modern.mjs')]),
+    );
     const agent = await attach(home, '--surface', 'search');
     await agent.tools();
     return { home, agent };
   });
-  const ask = (tool: string, args = {}, options?: CallOptions) => call(herd().agent, tool, args, options);
+  const ask = (tool: string, args = {}, options?: CallOptions) =>
+    call(herd().agent, `lawful__${tool}`, args, options);
 
   it('has its arguments and no others', async () => {
     const { value } = JSON.parse(textOf(await ask('echo', { value: { deep: [1, 'ä', null] } })));
@@ -69,6 +71,11 @@ describe.each(CASES)('a call of a client of %s, %s, in search mode', (_era, _way
   it('answers the question of the server', async () => {
     const answer = JSON.parse(textOf(await ask('asks')));
     expect(answer).toEqual({ result: { action: 'accept', content: { yes: true } } });
+  });
+
+  it('answers the questions of a server of 2026-07-28, round by round', async () => {
+    const confirmed = await call(herd().agent, 'modern__confirm', { rounds: 2 });
+    expect(textOf(confirmed)).toBe('round 2: {"yes":true}');
   });
 
   it('is cancelled at the server', async () => {
