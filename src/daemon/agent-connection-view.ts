@@ -1,5 +1,6 @@
 import type { Fleet, LocalFleet } from '../fleet/fleet.js';
 import type { ConnectionFacts, ConnectionView } from '../ipc/server/fleet-provider.js';
+import type { Surface } from '../shared/mcp/surface.js';
 import type { ConfigProblem } from '../shared/report/config-problem.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 
@@ -16,6 +17,8 @@ export interface AgentConnectionViewOptions {
   /** Of the agent's file. */
   warnings: readonly ConfigProblem[];
   toFleet: ToFleet;
+  /** By the present config. */
+  surface(): Surface;
   /** The connection leaves the view. */
   onClosed(): void;
 }
@@ -42,6 +45,10 @@ export class AgentConnectionView implements ConnectionView {
 
   get warnings(): readonly ConfigProblem[] {
     return this.#options.warnings;
+  }
+
+  get surface(): Surface {
+    return this.#options.surface();
   }
 
   fleetForReading(): LocalFleet {

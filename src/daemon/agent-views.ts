@@ -10,6 +10,7 @@ import type { AgentFiles, ConnectionFacts, ConnectionView } from '../ipc/server/
 import { serialize } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
+import type { Surface } from '../shared/mcp/surface.js';
 import type { Redactor } from '../shared/secrets/redactor.js';
 import type { Herd } from '../supervisor/herd/herd.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
@@ -22,6 +23,8 @@ export interface AgentViewsOptions {
   source: ConfigSource;
   clock: Clock;
   log(text: string): void;
+  /** What agents see, by the present config. */
+  surface(): Surface;
   /** Called with the secrets of every config that is read. */
   learn?(secrets: Redactor): void;
   /** Adds the servers that were registered at run time. */
@@ -59,10 +62,10 @@ export class AgentViews {
 
   /** The view of a connection that names no agent file. */
   global(connection: ConnectionFacts, toFleet: ToFleet, profile?: string): ConnectionView {
-    const { view } = this.#options.herd;
-    const base = profile === undefined ? view : view.narrow(profile);
+    const { herd, surface } = this.#options;
+    const base = profile === undefined ? herd.view : herd.view.narrow(profile);
     const none = { agent: null, warnings: [], onClosed: () => undefined };
-    return new AgentConnectionView({ base, connection, toFleet, profile: profile ?? null, ...none });
+    return new AgentConnectionView({ base, connection, toFleet, profile: profile ?? null, surface, ...none });
   }
 
   async ofAgent(
@@ -76,8 +79,17 @@ export class AgentViews {
     const { view, file: name, loaded } = agent;
     agent.connected();
     const base = this.#narrowed(agent, view, profile);
+    const { surface } = this.#options;
     return new AgentConnectionView({
-      ...{ base, connection, agent: name, profile: profile ?? null, warnings: warningsOf(loaded), toFleet },
+      ...{
+        base,
+        connection,
+        agent: name,
+        profile: profile ?? null,
+        warnings: warningsOf(loaded),
+        toFleet,
+        surface,
+      },
       onClosed: () => agent.disconnected(),
     });
   }

@@ -21,6 +21,7 @@ export interface FleetBackend {
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
   unregister(name: string): Promise<ServerStatus[]>;
   packages: Pick<HerdPackages, 'outdated' | 'update'>;
+  keptText: LocalFleet['keptText'];
   shutdown(graceMs?: number): Promise<ShutdownReport>;
 }
 
@@ -63,6 +64,9 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
       view.checkWhole('unregister a server');
       return backend.unregister(name);
     },
+    keptText: (id, owner) => backend.keptText(id, owner),
+    instructions: (params) => view.instructions(params),
+    toolsTokens: (server) => view.toolsTokens(server),
     subscribe: (...subscription) => view.events.subscribe(...subscription),
     shutdown: async (graceMs) => {
       view.checkWhole('stop the daemon');

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { ServerSpec, Settings, StdioSpec } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
 import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../fleet/fleet.js';
@@ -67,6 +68,7 @@ export class HerdRuntime {
   readonly #eras: EraCache;
   readonly #audit: AuditFile;
   readonly #journals: JournalFile;
+  readonly #resultFiles: ResultFiles;
   readonly #authorizations: Authorizations;
   readonly #packages: HerdPackages;
   readonly #herd: Herd;
@@ -108,6 +110,12 @@ export class HerdRuntime {
       maxBytes: loaded.settings.daemon.logMaxBytes,
       warn: this.#warn,
     });
+    this.#resultFiles = new ResultFiles({
+      folder: join(paths.stateFolder, 'results'),
+      now: () => dateOf(clock),
+      log: this.#warn,
+    });
+    void this.#resultFiles.tidy();
     this.#authorizations = this.#createAuthorizations();
     this.#packages = this.#createPackages();
     this.#herd = this.#createHerd();
@@ -178,12 +186,6 @@ export class HerdRuntime {
     const { paths, agentFile, callerOf } = this.#options;
     const now = () => dateOf(this.#clock);
     const { daemon } = this.#settings;
-    const resultFiles = new ResultFiles({
-      folder: join(paths.stateFolder, 'results'),
-      now,
-      log: this.#warn,
-    });
-    void resultFiles.tidy();
     const herd = new Herd({
       agent: agentFile,
       clock: this.#clock,
@@ -202,7 +204,7 @@ export class HerdRuntime {
         policy: () => this.#settings.security.pin,
         packageOf: (spec) => this.#packages.packageOf(spec),
       },
-      keepText: (text) => resultFiles.keep(text),
+      keepText: (text, owner) => this.#resultFiles.keep(text, owner),
       runnerOf: (spec) => this.#packages.runnerOf(spec),
       redactFor: (spec, value) => this.#secrets.redactValueOf(spec, value),
       log: (key, text) =>
@@ -264,6 +266,7 @@ export class HerdRuntime {
       source: this.#source,
       clock: this.#clock,
       log: this.#warn,
+      surface: () => this.#settings.daemon.surface,
       learn: (redactor) => this.#secrets.learn(redactor),
       withRuntimeServers: (specs) => this.#runtimeServers.with(specs),
     });
@@ -299,6 +302,10 @@ export class HerdRuntime {
         config_error: this.#reloader.error,
         audit: { file: this.#audit.path, lost: this.#audit.lost },
         memory: this.#herd.memoryReport() ?? null,
+        surface: {
+          mode: this.#settings.daemon.surface.mode,
+          above_tokens: this.#settings.daemon.surface.aboveTokens,
+        },
       }),
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
@@ -306,6 +313,7 @@ export class HerdRuntime {
       logs: (view, params) => readServerLogs(view, paths.logFolder, params),
       register: (document, folder) => this.#runtimeServers.add(document, folder),
       unregister: (name) => this.#runtimeServers.remove(name),
+      keptText: (id, owner) => this.#resultFiles.read(id, owner),
       shutdown: (graceMs) => this.shutdown(graceMs),
     };
   }
@@ -321,10 +329,10 @@ export class HerdRuntime {
     this.#runtimeServers.yieldTo(servers);
     const isPinPolicyChanged = this.#settings.security.pin !== settings.security.pin;
     const isLevelChanged = this.#settings.daemon.logLevel !== settings.daemon.logLevel;
-    const isRenamed = this.#settings.daemon.surface.separator !== settings.daemon.surface.separator;
+    const isSurfaceChanged = !isDeepStrictEqual(this.#settings.daemon.surface, settings.daemon.surface);
     this.#settings = settings;
     if (isLevelChanged) this.#levelChanged();
-    if (isRenamed) this.#herd.renamed();
+    if (isSurfaceChanged) this.#herd.renamed();
     if (isPinPolicyChanged) this.#herd.recheckPins();
     this.#herd.limitMemory(settings.daemon.maxRss);
     return report;

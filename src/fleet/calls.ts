@@ -1,5 +1,5 @@
 import type { Separator } from '../shared/mcp/separators.js';
-import type { OnRequest } from './requests.js';
+import type { OnRequest, ResultCut } from './requests.js';
 import type { ToolResult } from './results.js';
 
 export interface CallParams {
@@ -41,6 +41,8 @@ export interface CallContext {
   acceptsRaw?: boolean | undefined;
   /** In the public names that the caller lists. Absent: that of the config. Only in this process. */
   separator?: Separator | undefined;
+  /** How the result is cut for the caller. Only in this process. */
+  cut?: ResultCut | undefined;
 }
 
 export interface CallManyParams {

@@ -2,6 +2,7 @@ import type { McpLevel } from '../shared/mcp/log-levels.js';
 import type { Separator } from '../shared/mcp/separators.js';
 import type { BroadcastParams, CallContext, CallManyParams, CallParams, ManyContext } from './calls.js';
 import type { FleetEvent, LogEntry, LogParams } from './events.js';
+import type { InstructionsParams } from './instructions.js';
 import type { Patience, PromptList, ResourceLists, ToolList } from './lists.js';
 import type {
   AuthorizeParams,
@@ -29,6 +30,7 @@ import type { FleetStatus, Inspection, ServerStatus } from './status.js';
 
 export type * from './calls.js';
 export type * from './events.js';
+export type * from './instructions.js';
 export type * from './lists.js';
 export type * from './orders.js';
 export type * from './packages.js';
@@ -121,4 +123,10 @@ export interface LocalFleet extends Fleet {
    * `resources/subscribe` does this.
    */
   watch(params: WatchParams, listen: (params: Record<string, unknown>) => void): Promise<() => void>;
+  /** The whole text of a result that was cut for this owner; undefined where there is none of this id, for this owner. */
+  keptText(id: string, owner: string): Promise<string | undefined>;
+  /** What servers say of their use, for the model; undefined where no server says anything. */
+  instructions(params: InstructionsParams): string | undefined;
+  /** About how many tokens the definitions of all tools have that are known now, or of one server's. */
+  toolsTokens(server?: string): number;
 }

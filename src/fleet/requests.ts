@@ -39,11 +39,21 @@ export type McpResult = Record<string, unknown>;
 /** Answers one request of a server. */
 export type OnRequest = Ask;
 
+/** How the text of a result is cut for an agent that can page it with `read_result`. */
+export interface ResultCut {
+  /** In characters. An entry's `result_limit` comes first. */
+  limit: number;
+  /** Only this owner can read the kept text by its id. */
+  owner: string;
+}
+
 /** Receives the outcome of a forwarded request, perhaps before `forward` returns. */
 export interface ForwardSink extends CallSink {
   readonly caller: string;
   /** In the public names that the caller lists. Absent: that of the config. */
   readonly separator?: Separator | undefined;
+  /** Absent: only the entry of the server may cut the result. */
+  readonly cut?: ResultCut | undefined;
 }
 
 export interface ForwardHandle {

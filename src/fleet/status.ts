@@ -1,3 +1,4 @@
+import type { SurfaceMode } from '../shared/mcp/surface.js';
 import type { Closing } from './events.js';
 import type { ConfigProblem } from './results.js';
 
@@ -74,6 +75,8 @@ export interface ServerStatus {
   failures: number;
   latency_ms: { p50: number | null; p99: number | null };
   tools: number;
+  /** What the definitions of its tools cost an agent that lists them: about four characters a token. Absent in the answer of an older daemon. */
+  tools_tokens?: number;
   /** How many of the tools differ from their pins, and whether they are blocked. Absent where none does. */
   unaccepted?: { tools: number; blocked: boolean };
   prompts: number;
@@ -110,6 +113,8 @@ export interface DaemonStatus {
    * set. `problem`: they use more, and none is idle that could be stopped.
    */
   memory?: { max_rss: number; rss_bytes: number | null; problem: string | null } | null;
+  /** `daemon.surface`: whether agents list all tools or search them. Absent in the answer of an older daemon. */
+  surface?: { mode: SurfaceMode; above_tokens: number };
 }
 
 export interface FleetStatus {

@@ -55,6 +55,7 @@ const status = object({
   failures: integer,
   latency_ms: object({ p50: nullable(number), p99: nullable(number) }),
   tools: integer,
+  tools_tokens: integer,
   prompts: integer,
   resources: integer,
   lists: { type: 'object', additionalProperties: listStatus },
@@ -70,6 +71,7 @@ const daemon = object({
   config_file: string,
   config_error: nullable(string),
   closing: nullable(object({ reason: { enum: ['shutdown', 'replaced'] } }, { successor: integer })),
+  surface: object({ mode: { enum: ['auto', 'all', 'search'] }, above_tokens: integer }),
 });
 const error = object({ type: string, message: string }, { why: string, fix: string });
 const result = object({

@@ -8,6 +8,7 @@ import { AgentViews } from '../../src/daemon/agent-views.js';
 import { readHerdConfig } from '../../src/daemon/config-source.js';
 import type { LocalFleet } from '../../src/fleet/fleet.js';
 import { findPaths } from '../../src/shared/files/paths.js';
+import { DEFAULT_SURFACE } from '../../src/shared/mcp/surface.js';
 import { config, server } from '../faults/config.js';
 import { settled, spec, World } from '../supervisor/world.js';
 import { makeFolder } from '../support/folder.js';
@@ -47,6 +48,7 @@ async function start({ global = 'version: "1.0"\n', registered = [] as ServerSpe
     source,
     clock: world.clock,
     log: () => undefined,
+    surface: () => DEFAULT_SURFACE,
     withRuntimeServers: (specs) => [...specs, ...registered],
     lingerMs: LINGER_MS,
   });

@@ -188,6 +188,8 @@ describe('toolherd attach', () => {
     expect(await args()).toEqual(['MAIN', 'bridge', '--separator', '_']);
     expect(await args('--separator', '-')).toEqual(['MAIN', 'bridge', '--separator', '-']);
     expect(await args('--server', 'github')).toEqual(['MAIN', 'bridge', '--server', 'github']);
+    const searching = ['MAIN', 'bridge', '--separator', '_', '--surface', 'search'];
+    expect(await args('--surface', 'search')).toEqual(searching);
   });
 
   it('names what the client still asks for, and the command that undoes it', async () => {

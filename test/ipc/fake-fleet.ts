@@ -102,6 +102,18 @@ export class FakeFleet implements LocalFleet {
     return Promise.reject(new RpcError(CODE.methodNotFound, 'resources cannot be subscribed to here'));
   }
 
+  async keptText(): Promise<string | undefined> {
+    return undefined;
+  }
+
+  instructions(): string | undefined {
+    return undefined;
+  }
+
+  toolsTokens(): number {
+    return 0;
+  }
+
   async status(servers?: readonly string[]) {
     this.heard.push(['status', servers]);
     const daemon = {

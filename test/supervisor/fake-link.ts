@@ -27,6 +27,7 @@ export interface FakeLinkBehaviour {
   /** Its lists are asked for through its session, and this is what it replies; undefined: nothing. */
   replies?: (method: string) => { result: JsonObject } | { error: JsonObject } | undefined;
   capabilities?: JsonObject;
+  instructions?: string;
   /** The ttl of its lists. */
   ttlMs?: number;
   ping?: () => Promise<void>;
@@ -143,7 +144,13 @@ export class FakeLink implements Link {
   }
 
   /** The handshake is done. */
-  opens(opened: Opened = { ...HELLO, ...capabilitiesOf(this.behaviour) }): void {
+  opens(
+    opened: Opened = {
+      ...HELLO,
+      ...capabilitiesOf(this.behaviour),
+      instructions: this.behaviour.instructions,
+    },
+  ): void {
     if (this.life !== 'starting') return;
     this.life = 'open';
     this.#on.opened(opened);

@@ -1,6 +1,7 @@
 import type { RestartPolicy } from '../../machines/restart/restart-policy.js';
 import type { LogThreshold } from '../../shared/mcp/log-levels.js';
 import type { Separator } from '../../shared/mcp/separators.js';
+import type { Surface } from '../../shared/mcp/surface.js';
 import type { Problem } from '../parse/problem.js';
 
 /** The position of an entry, for errors and for `list`. */
@@ -118,8 +119,8 @@ export interface Settings {
     logLevel: LogThreshold;
     logMaxBytes: number;
     listWaitMs: number;
-    /** Of public names. */
-    surface: { separator: Separator };
+    /** What agents see; `separator`: of public names. */
+    surface: Surface & { separator: Separator };
     /** Of entries with `npx` that do not say it. */
     runner: 'direct' | 'plain';
     /** 0 = never. */

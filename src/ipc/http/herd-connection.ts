@@ -48,8 +48,8 @@ export class HerdConnection {
 
   /** Chooses the scope. Answers with a refusal where the herd does not have it. */
   async hello(): Promise<Refusal | undefined> {
-    const { server, agent, profile, separator } = this.#options.scope;
-    const reply = await this.request('fleet/hello', { server, agent, profile, separator });
+    const { server, agent, profile, separator, surface } = this.#options.scope;
+    const reply = await this.request('fleet/hello', { server, agent, profile, separator, surface });
     if (reply === undefined) return DAEMON_ENDS;
     const head = headOf(reply);
     const isRefused = head?.kind === 'reply' && head.isError;

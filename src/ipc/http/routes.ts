@@ -7,6 +7,8 @@ export interface Scope {
   agent: string | undefined;
   /** Of public names; default: that of the config. */
   separator: string | undefined;
+  /** Whether tools are listed or searched; default: that of the config. */
+  surface: string | undefined;
   /** Which agent files the client may name. */
   agentFiles: AgentFiles;
 }
@@ -21,7 +23,11 @@ export function routeOf(target: string, agentFiles: AgentFiles): Route | undefin
   if (path === '/health') return { kind: 'health' };
   if (path === '/metrics') return { kind: 'metrics' };
   const asked = new URLSearchParams(query);
-  const of = { agent: asked.get('agent') || undefined, separator: asked.get('separator') || undefined };
+  const of = {
+    agent: asked.get('agent') || undefined,
+    separator: asked.get('separator') || undefined,
+    surface: asked.get('surface') || undefined,
+  };
   const parts = PATH.exec(path);
   if (parts === null) return undefined;
   const [profile, server] = parts.slice(1).map((part) => part && decode(part));
@@ -31,7 +37,7 @@ export function routeOf(target: string, agentFiles: AgentFiles): Route | undefin
 }
 
 export function isSameScope(one: Scope, other: Scope): boolean {
-  const keys = ['server', 'profile', 'agent', 'separator', 'agentFiles'] as const;
+  const keys = ['server', 'profile', 'agent', 'separator', 'surface', 'agentFiles'] as const;
   return keys.every((key) => one[key] === other[key]);
 }
 

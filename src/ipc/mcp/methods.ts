@@ -1,9 +1,10 @@
-import type { Patience } from '../../fleet/fleet.js';
+import type { McpResult, Patience } from '../../fleet/fleet.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { DEFERRED } from '../jsonrpc/incoming-requests.js';
 import type { Params } from '../jsonrpc/params.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
-import { promptDefinition, resourceDefinition, templateDefinition, toolDefinition } from './definitions.js';
+import type { CallTarget } from './agent-surface.js';
+import { promptDefinition, resourceDefinition, templateDefinition } from './definitions.js';
 import { pageOf } from './pages.js';
 import { type McpSession, recordOf } from './session.js';
 
@@ -30,19 +31,21 @@ export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
   'notifications/initialized': (session) => session.initialized(),
   ping: () => ({}),
 
-  'tools/list': async (session, params, { signal }) => {
-    const cursor = params.optionalText('cursor');
-    const asked = session.fleet.tools(session.server, false, patienceOf(cursor));
-    const tools = (await untilCancelled(signal, asked)).tools.filter(({ blocked }) => blocked === undefined);
-    const nameOf = shownName(session);
-    const { items, ...rest } = pageOf(tools, nameOf, cursor);
-    return { tools: items.map((tool) => toolDefinition(tool, nameOf(tool))), ...rest };
-  },
-  // only a wrong request gets an error; a failed call gets a result
+  'tools/list': (session, params, { signal }) => session.surface.list(params.optionalText('cursor'), signal),
   'tools/call': (session, params, context, raw) => {
-    const request = { server: session.server, method: 'tools/call', params: recordOf(raw) } as const;
-    const handle = session.fleet.forward(request, session.replySink(params, context));
-    context.onCancel((reason) => handle.cancel(reason));
+    const target = session.surface.target(recordOf(raw));
+    if (!(target instanceof Promise)) return callTool(session, params, context, target);
+    target.then(
+      (found) => {
+        const answer = callTool(session, params, context, found);
+        if (answer !== DEFERRED)
+          void answer.then(
+            (result) => context.answer(result),
+            (error: unknown) => context.fail(error),
+          );
+      },
+      (error: unknown) => context.fail(error),
+    );
     return DEFERRED;
   },
 
@@ -80,6 +83,20 @@ export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
   'completion/complete': (session, params, context, raw) => session.complete(raw, params, context),
   'logging/setLevel': (session, params) => session.setLevel(params),
 };
+
+// only a wrong request gets an error; a failed call gets a result
+function callTool(
+  session: McpSession,
+  params: Params,
+  context: RequestContext,
+  target: CallTarget,
+): Promise<McpResult> | typeof DEFERRED {
+  if (target.kind === 'answer') return target.answer(context.signal);
+  const request = { server: session.server, method: 'tools/call', params: target.params } as const;
+  const handle = session.fleet.forward(request, session.replySink(params, context, target.cut));
+  context.onCancel((reason) => handle.cancel(reason));
+  return DEFERRED;
+}
 
 /** An agent does not wait for a slow server: it gets `list_changed` later. Only the first page waits at all. */
 function patienceOf(cursor: string | undefined): Patience {

@@ -9,6 +9,8 @@ export interface McpNotificationsOptions {
   readonly clock: Clock;
   /** Whether this connection sees the server. */
   isShown(server: string): boolean;
+  /** Whether a change of this list changes what the client lists. */
+  isFollowed(list: ListName): boolean;
   /** It sees one server only. */
   isAlone(): boolean;
 }
@@ -24,9 +26,9 @@ export class McpNotifications {
   }
 
   beginLists(): void {
-    const { fleet, clock, isShown, peer } = this.#options;
+    const { fleet, clock, isShown, isFollowed, peer } = this.#options;
     const notify = (list: string) => peer.notify(`notifications/${list}/list_changed`);
-    this.#endLists ??= onListChanges({ fleet, clock, isShown, notify });
+    this.#endLists ??= onListChanges({ fleet, clock, isShown, isFollowed, notify });
   }
 
   /** Sends log messages from this level on. */
@@ -49,6 +51,8 @@ export interface ListChangesOptions {
   clock: Clock;
   /** Whether the client sees this server. */
   isShown(server: string): boolean;
+  /** Whether a change of this list changes what the client lists. */
+  isFollowed(list: ListName): boolean;
   notify(list: ListName): void;
 }
 
@@ -56,7 +60,8 @@ export interface ListChangesOptions {
 const QUIET_MS = 100;
 
 /** Listens for changed lists. Returns a function that ends it. */
-export function onListChanges({ fleet, clock, isShown, notify }: ListChangesOptions): () => void {
+export function onListChanges(options: ListChangesOptions): () => void {
+  const { fleet, clock, isShown, isFollowed, notify } = options;
   const changed = new Set<ListName>();
   let timer: unknown;
   const notifyAll = () => {
@@ -65,7 +70,7 @@ export function onListChanges({ fleet, clock, isShown, notify }: ListChangesOpti
     for (const list of lists) notify(list);
   };
   const end = fleet.subscribe(['catalog'], (event) => {
-    if (event.topic !== 'catalog' || !isShown(event.server)) return;
+    if (event.topic !== 'catalog' || !isShown(event.server) || !isFollowed(event.list)) return;
     if (changed.size === 0) timer = clock.setTimeout(notifyAll, QUIET_MS);
     changed.add(event.list);
   });

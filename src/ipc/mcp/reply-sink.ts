@@ -10,6 +10,7 @@ export class McpReplySink implements ForwardSink {
   readonly separator: ForwardSink['separator'];
   readonly progress: ForwardSink['progress'];
   readonly ask: ForwardSink['ask'];
+  readonly cut: ForwardSink['cut'];
   readonly acceptsRaw = true;
   readonly #context: RequestContext;
 
@@ -19,12 +20,14 @@ export class McpReplySink implements ForwardSink {
     separator: ForwardSink['separator'],
     progress: ForwardSink['progress'],
     ask: ForwardSink['ask'],
+    cut: ForwardSink['cut'],
   ) {
     this.#context = context;
     this.caller = caller;
     this.separator = separator;
     this.progress = progress;
     this.ask = ask;
+    this.cut = cut;
   }
 
   settle(outcome: Outcome): void {

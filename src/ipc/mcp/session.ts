@@ -1,14 +1,23 @@
-import type { CallContext, LocalFleet, McpResult, RequestParams } from '../../fleet/fleet.js';
+import type {
+  CallContext,
+  ListName,
+  LocalFleet,
+  McpResult,
+  RequestParams,
+  ResultCut,
+} from '../../fleet/fleet.js';
 import { type Clock, systemClock } from '../../shared/clock.js';
 import { MCP_LEVELS } from '../../shared/mcp/log-levels.js';
 import { RESOURCE_UPDATED } from '../../shared/mcp/mcp-names.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Separator } from '../../shared/mcp/separators.js';
+import { DEFAULT_SURFACE, type Surface } from '../../shared/mcp/surface.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import type { Params } from '../jsonrpc/params.js';
 import type { Peer } from '../jsonrpc/peer.js';
 import { progressTo } from '../jsonrpc/progress.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
+import { AgentSurface, type AgentSurfaceOptions } from './agent-surface.js';
 import { askClient } from './client-questions.js';
 import { ConnectionResourceWatches } from './connection-resource-watches.js';
 import { toRpcError } from './failures.js';
@@ -27,6 +36,12 @@ export interface McpSessionOptions {
   turn?: (() => string) | undefined;
   /** In the public names that the connection lists; default: that of the config. */
   separator?: () => Separator | undefined;
+  /** What the tools look like to the agent. Default: as without a config. */
+  surface?: () => Surface;
+  /** Whose cut results are kept. Default: the connection. */
+  owner?: () => string;
+  /** See `AgentSurfaceOptions`. */
+  searching?: AgentSurfaceOptions['searching'];
   /** Called with the name and version that the client gives. */
   introduce?: (client: unknown) => void;
   clock?: Clock;
@@ -40,6 +55,8 @@ export class McpSession {
   readonly #notifications: McpNotifications;
   readonly #resources: ConnectionResourceWatches;
   readonly clock: Clock;
+  /** Its tools, as it lists and calls them. */
+  readonly surface: AgentSurface;
   readonly suspended: SuspendedCalls<SuspendableCall>;
   readonly #keptCalls = new Set<SuspendableCall>();
   #onRequest: CallContext['onRequest'];
@@ -50,13 +67,23 @@ export class McpSession {
     const { fleet, peer, clock = systemClock, suspended } = options;
     this.clock = clock;
     this.suspended = suspended ?? new SuspendedCalls(clock);
-    const { isShown, isAlone } = this;
-    this.#notifications = new McpNotifications({ fleet, peer, clock, isShown, isAlone });
+    const { isShown, isAlone, isFollowed } = this;
+    this.surface = new AgentSurface({
+      fleet,
+      surface: options.surface ?? (() => DEFAULT_SURFACE),
+      server: () => this.#server,
+      owner: options.owner ?? (() => options.caller),
+      searching: options.searching,
+    });
+    this.#notifications = new McpNotifications({ fleet, peer, clock, isShown, isFollowed, isAlone });
     this.#resources = new ConnectionResourceWatches((update) => peer.notify(RESOURCE_UPDATED, update));
   }
 
   /** Whether this connection sees the server. */
   readonly isShown = (server: string) => this.#server === undefined || this.#server === server;
+
+  /** Whether a change of this list changes what the client lists. */
+  readonly isFollowed = (list: ListName) => list !== 'tools' || this.surface.followsTools;
 
   readonly isAlone = () => this.#server !== undefined;
 
@@ -98,10 +125,12 @@ export class McpSession {
   /** May come again: a bridge repeats it to the next daemon. */
   initialize(params: Params): McpResult {
     this.#onRequest = askClient(this.#options.peer, params.optionalRecord('capabilities') ?? {});
+    const instructions = this.surface.instructions();
     return {
       protocolVersion: negotiate(params.optionalText('protocolVersion')),
       capabilities: CAPABILITIES,
       serverInfo: SERVER_INFO,
+      ...(instructions !== undefined && { instructions }),
     };
   }
 
@@ -150,13 +179,14 @@ export class McpSession {
   }
 
   /** Replies to a `tools/call` of this client. */
-  replySink(params: Params, context: RequestContext): McpReplySink {
+  replySink(params: Params, context: RequestContext, cut: ResultCut | undefined): McpReplySink {
     return new McpReplySink(
       context,
       this.caller,
       this.separator,
       progressTo(this.#options.peer, params, context),
       this.#onRequest,
+      cut,
     );
   }
 

@@ -1,5 +1,6 @@
 import type { LocalFleet } from '../../fleet/fleet.js';
 import type { Separator } from '../../shared/mcp/separators.js';
+import type { Surface, SurfaceMode } from '../../shared/mcp/surface.js';
 import type { ConfigProblem } from '../../shared/report/config-problem.js';
 import { fleetMethods, fromVerbs } from '../verbs/verbs.js';
 import type { AgentFiles, ConnectionFacts, ConnectionView, FleetProvider } from './fleet-provider.js';
@@ -20,6 +21,8 @@ export class ConnectionFleet implements ConnectionFacts {
   #state: 'open' | 'closed' = 'open';
   /** In the public names that the connection lists. Undefined: that of the config. */
   separator: Separator | undefined;
+  /** As the client chose it. Undefined: that of the config. */
+  surfaceMode: SurfaceMode | undefined;
   /** It counts when the connection first uses a server. */
   folder: string | undefined;
 
@@ -40,6 +43,9 @@ export class ConnectionFleet implements ConnectionFacts {
         this.#fleetForUse().prompts(server, refresh, patience, this.separator),
       search: (params) => this.#fleetForUse().search(params, this.separator),
       forward: (params, sink) => this.#fleetForUse().forward(params, sink),
+      keptText: (id, owner) => this.#view.fleetForReading().keptText(id, owner),
+      instructions: (params) => this.#view.fleetForReading().instructions(params),
+      toolsTokens: (server) => this.#view.fleetForReading().toolsTokens(server),
       watch: (params, listen) => this.#fleetForUse().watch(params, listen),
       subscribe: (...subscription) => this.#subscribe(...subscription),
       shutdown: (graceMs) => this.#view.fleetForReading().shutdown(graceMs),
@@ -52,6 +58,11 @@ export class ConnectionFleet implements ConnectionFacts {
 
   get profile(): string | null {
     return this.#view.profile;
+  }
+
+  get surface(): Surface {
+    const { surface } = this.#view;
+    return this.surfaceMode === undefined ? surface : { ...surface, mode: this.surfaceMode };
   }
 
   get warnings(): readonly ConfigProblem[] {

@@ -5,6 +5,7 @@ import type { CallContext, LocalFleet, ManyContext } from '../../fleet/fleet.js'
 import type { Hello } from '../../fleet/hello.js';
 import { toMetrics } from '../../fleet/metrics.js';
 import { SEPARATORS } from '../../shared/mcp/separators.js';
+import { SURFACE_MODES } from '../../shared/mcp/surface.js';
 import { API_VERSION } from '../../shared/version.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { type Params, wrong } from '../jsonrpc/params.js';
@@ -35,7 +36,7 @@ export interface Connection {
   fleet: LocalFleet;
   connectionFleet: Pick<
     ConnectionFleet,
-    'agent' | 'profile' | 'warnings' | 'check' | 'folder' | 'separator' | 'use'
+    'agent' | 'profile' | 'warnings' | 'check' | 'folder' | 'separator' | 'surfaceMode' | 'use'
   >;
   peer: Peer;
   identity: Identity;
@@ -72,6 +73,7 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     const server = params.optionalText('server');
     const profile = params.optionalText('profile');
     const separator = params.optionalChoice('separator', SEPARATORS);
+    const surface = params.optionalChoice('surface', SURFACE_MODES);
     const folder = params.optionalText('folder');
     if (agent !== undefined && !isAbsolute(agent)) throw wrong("'agent' must be the full path of a file");
     if (folder !== undefined && !isAbsolute(folder)) throw wrong("'folder' must be a full path");
@@ -89,6 +91,7 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
       }
     }
     connectionFleet.separator = separator;
+    connectionFleet.surfaceMode = surface;
     connectionFleet.folder = folder;
     mcp.show(server);
     if (params.optionalFlag('closing_notice')) context.afterReply(connection.notifyOfClosing);

@@ -1,4 +1,5 @@
 import type { LocalFleet } from '../../fleet/fleet.js';
+import { DEFAULT_SURFACE, type Surface } from '../../shared/mcp/surface.js';
 import type { ConfigProblem } from '../../shared/report/config-problem.js';
 import { wrong } from '../jsonrpc/params.js';
 
@@ -17,6 +18,8 @@ export interface ConnectionView {
   readonly profile: string | null;
   /** Of the agent's file. */
   readonly warnings: readonly ConfigProblem[];
+  /** What the tools of the herd look like to the agent, where its client does not choose. */
+  readonly surface: Surface;
   /** Rejects where this view has no server of this name, even if another view has one. */
   check(server: string): Promise<void>;
   /** The connection has ended, or has changed to another view. */
@@ -59,6 +62,7 @@ export function singleFleetProvider(fleet: LocalFleet): FleetProvider {
     agent: null,
     profile: null,
     warnings: [],
+    surface: DEFAULT_SURFACE,
     check,
     close: () => undefined,
   };

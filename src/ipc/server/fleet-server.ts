@@ -59,6 +59,8 @@ export class FleetServer {
   readonly #provider: FleetProvider;
   readonly #connectionFleets = new Map<string, ConnectionFleet>();
   readonly #suspended: SuspendedCalls<SuspendableCall>;
+  /** Clients of requests without a session that search tools. */
+  readonly #searching = new RecentSet();
   /** Connections that asked for `fleet/closing`. */
   readonly #attached = new Set<Peer>();
   #accepted = 0;
@@ -89,7 +91,13 @@ export class FleetServer {
     const mcp = new McpSession({
       ...{ fleet, peer, caller, introduce, clock: this.#clock },
       separator: () => connectionFleet.separator,
-      ...(isStateless && { suspended: this.#suspended, turn: () => this.#turnOf(caller) }),
+      surface: () => connectionFleet.surface,
+      ...(isStateless && {
+        suspended: this.#suspended,
+        turn: () => this.#turnOf(caller),
+        owner: () => `${this.#turnOf(caller)} ${connectionFleet.agent ?? ''}`,
+        searching: this.#searching,
+      }),
     });
     const connection: Connection = {
       ...{ caller, fleet, connectionFleet, peer, introduce, subscriptions, mcp },
@@ -205,6 +213,18 @@ export class FleetServer {
     this.#connectionFleets.delete(caller);
     this.#callers.leave(caller);
     connectionFleet?.close();
+  }
+}
+
+const MOST_CLIENTS = 1000;
+
+/** The last clients that were added. */
+class RecentSet extends Set<string> {
+  override add(client: string): this {
+    this.delete(client);
+    const [oldest] = this;
+    if (this.size >= MOST_CLIENTS && oldest !== undefined) this.delete(oldest);
+    return super.add(client);
   }
 }
 

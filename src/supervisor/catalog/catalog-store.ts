@@ -4,13 +4,13 @@ import { codeOf } from '../../shared/errors.js';
 import { pruneFiles } from '../../shared/files/prune-files.js';
 import { replaceFile } from '../../shared/files/replace-file.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { type Lists, NO_LISTS } from './lists.js';
+import { type Lists, NO_LISTS, type StoredCatalog } from './lists.js';
 
-/** The lists of servers from their last run, for the time when they do not run. */
+/** The lists and instructions of servers from their last run, for the time when they do not run. */
 export interface CatalogStore {
   /** Undefined when there is nothing, or nothing that makes sense. */
-  load(identity: string): Lists | undefined;
-  save(identity: string, lists: Lists): void;
+  load(identity: string): StoredCatalog | undefined;
+  save(identity: string, catalog: StoredCatalog): void;
   /** Marks these servers as configured, and deletes the files of servers that were not for a long time. */
   prune(identities: readonly string[]): Promise<void>;
 }
@@ -37,7 +37,7 @@ export class CatalogFiles implements CatalogStore {
     this.#warn = warn;
   }
 
-  load(identity: string): Lists | undefined {
+  load(identity: string): StoredCatalog | undefined {
     const text = this.#read(identity);
     if (text === undefined) return undefined;
     const kept = parse(text);
@@ -50,7 +50,8 @@ export class CatalogFiles implements CatalogStore {
       if (lists[key] === undefined && kept.lists[key] !== undefined)
         this.#complain(identity, `its ${key} are no list of objects`);
     }
-    return lists;
+    const { instructions } = kept;
+    return typeof instructions === 'string' ? { ...lists, instructions } : lists;
   }
 
   #read(identity: string): string | undefined {
@@ -75,10 +76,11 @@ export class CatalogFiles implements CatalogStore {
     );
   }
 
-  save(identity: string, lists: Lists): void {
+  save(identity: string, { instructions, ...lists }: StoredCatalog): void {
     const file = this.#file(identity);
     try {
-      const text = JSON.stringify({ format: FORMAT, at: new Date(this.#now()).toISOString(), lists });
+      const at = new Date(this.#now()).toISOString();
+      const text = JSON.stringify({ format: FORMAT, at, lists, instructions });
       if (text.length > MOST_BYTES) {
         rmSync(file, { force: true });
         return;

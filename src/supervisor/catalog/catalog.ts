@@ -19,6 +19,7 @@ import {
   partsOf,
   type Reading,
   type ReadingOrder,
+  type StoredCatalog,
 } from './lists.js';
 import { toolFilter } from './tool-filter.js';
 import { type ValidEntries, validateEntries } from './validate-entries.js';
@@ -33,8 +34,8 @@ export interface CatalogOptions {
   /** A list that could not be read is to be read again. */
   reread(): void;
   /** Reads the lists of an earlier daemon from the disk. */
-  recall?: (() => Lists | undefined) | undefined;
-  keep?: ((lists: Lists) => void) | undefined;
+  recall?: (() => StoredCatalog | undefined) | undefined;
+  keep?: ((catalog: StoredCatalog) => void) | undefined;
   changed?: ((change: CatalogChange) => void) | undefined;
   /** Compares the tools with their pins; undefined: they could not be read. */
   checkPins?: ((tools: readonly JsonObject[] | undefined, source: ListSource) => PinCheck) | undefined;
@@ -57,6 +58,7 @@ export class Catalog implements ListsOwner {
   readonly #waiters = new Set<Waiter>();
   #cache: 'unread' | 'read' = 'unread';
   #lists = NO_LISTS;
+  #instructions: string | undefined;
   readonly #definitions: Partial<Record<ListKey, ValidEntries>> = {};
   /** The result of the last comparison of the tools with their pins. */
   #pinCheck: PinCheck | undefined;
@@ -73,6 +75,7 @@ export class Catalog implements ListsOwner {
     this.#cache = 'read';
     const recalled = this.#options.recall?.();
     if (recalled === undefined) return;
+    this.#instructions = recalled.instructions;
     // its faults were logged when it was first read
     this.#lists = this.#validated(recalled, NO_LISTS, () => {});
     for (const [list, state] of this.#states) if (this.#lists[list] !== undefined) state.recalled();
@@ -82,6 +85,12 @@ export class Catalog implements ListsOwner {
   knownLists(): Lists {
     this.load();
     return this.#lists;
+  }
+
+  /** What the server said of its use when it last ran; undefined where it said nothing, or never ran. */
+  instructions(): string | undefined {
+    this.load();
+    return this.#instructions;
   }
 
   /** How well each list that is wanted is known. */
@@ -165,11 +174,19 @@ export class Catalog implements ListsOwner {
   take(reading: Reading): void {
     this.load();
     const before = this.#lists;
+    const isToldAnew = reading.instructions !== this.#instructions;
+    this.#instructions = reading.instructions;
     this.#lists = this.#validated(reading, before, this.#options.log);
     const read = LIST_KEYS.filter((list) => list in reading);
     for (const list of read) this.#note(list, reading);
     if ('tools' in reading) this.#checkPins('read');
-    this.#report(before, this.#lists, 'tools' in reading ? this.#pinCheck?.unreported : undefined);
+    const isMoreKnown = LIST_KEYS.some(
+      (list) => before[list] === undefined && this.#lists[list] !== undefined,
+    );
+    const changes = changesOf(before, this.#lists);
+    if (changes.length > 0 || isMoreKnown || isToldAnew)
+      this.#options.keep?.({ ...this.#lists, instructions: this.#instructions });
+    this.#report(changes, 'tools' in reading ? this.#pinCheck?.unreported : undefined);
     for (const waiter of [...this.#waiters]) {
       for (const list of read) if (answers(reading, list, waiter)) waiter.left.delete(list);
       if (waiter.left.size === 0) waiter.done();
@@ -255,11 +272,8 @@ export class Catalog implements ListsOwner {
   readonly #isShown = ({ name }: JsonObject): boolean =>
     typeof name !== 'string' || this.#options.isVisible(name);
 
-  #report(before: Lists, after: Lists, unaccepted: readonly string[] = []): void {
-    const changes = changesOf(before, after);
-    const isMoreKnown = LIST_KEYS.some((list) => before[list] === undefined && after[list] !== undefined);
-    if (changes.length > 0 || isMoreKnown) this.#options.keep?.(after);
-    for (const change of withUnaccepted(changes, after, unaccepted)) this.#options.changed?.(change);
+  #report(changes: CatalogChange[], unaccepted: readonly string[] = []): void {
+    for (const change of withUnaccepted(changes, this.#lists, unaccepted)) this.#options.changed?.(change);
   }
 }
 
@@ -286,7 +300,7 @@ export function createCatalog(
     log,
     checkPins: pinning && ((...tools) => pinning.checkPins(...tools)),
     recall: store && (() => store.load(identity!)),
-    keep: store && ((lists) => store.save(identity!, lists)),
+    keep: store && ((catalog) => store.save(identity!, catalog)),
     changed: (change) => catalogChanged?.(change),
   });
 }

@@ -14,6 +14,9 @@ export const LIST_NAMES: readonly ListName[] = ['tools', 'prompts', 'resources']
 /** What a server offers, as it described it. Undefined is a list that is not known: not wanted, or never read. */
 export type Lists = Record<ListKey, JsonObject[] | undefined>;
 
+/** The lists of a server, and what it says of its use. */
+export type StoredCatalog = Lists & { instructions?: string | undefined };
+
 export const LIST_METHODS: Readonly<Record<ListKey, ListMethod>> = {
   tools: 'tools/list',
   prompts: 'prompts/list',
@@ -38,6 +41,8 @@ export type Reading = Partial<Lists> & {
   /** Why a list could not be read. */
   failures?: Partial<Record<ListKey, string>>;
   order?: ReadingOrder;
+  /** What the server said of its use when it was connected. */
+  instructions?: string | undefined;
 };
 
 export function countEntries(reading: Reading): number {

@@ -37,8 +37,8 @@ export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 
   listWaitMs(): number;
   /** Of public names, for callers that chose none. Default: `__`. */
   separator?(): Separator;
-  /** Where text over `result_limit` goes. */
-  keepText?: KeepText;
+  /** Where text over `result_limit` goes. `owner`: who may read it by its id. */
+  keepText?(text: string, owner?: string): ReturnType<KeepText>;
   /** The lists from an earlier daemon. */
   catalogs?: CatalogStore;
   /** The journals from an earlier daemon. */
@@ -181,8 +181,8 @@ export class HerdCore {
     return this.#options.redactFor(spec, value);
   }
 
-  keepText(text: string): ReturnType<KeepText> {
-    return this.#options.keepText?.(text) ?? Promise.resolve(undefined);
+  keepText(text: string, owner?: string): ReturnType<KeepText> {
+    return this.#options.keepText?.(text, owner) ?? Promise.resolve(undefined);
   }
 
   listWaitMs(): number {

@@ -1,6 +1,7 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
 import type {
   Inspection,
+  InstructionsParams,
   LevelFor,
   PinParams,
   PinReport,
@@ -13,6 +14,7 @@ import type { Profile } from '../../shared/mcp/profile.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { Lists } from '../catalog/lists.js';
 import { ProfileLens } from '../catalog/profile-lens.js';
+import { toolsTokens } from '../catalog/tools-tokens.js';
 import { beyondProfile, unknownProfile } from '../errors.js';
 import { EventBus } from '../events/event-bus.js';
 import { CallRouter, type CallRouterOptions } from '../routing/call-router.js';
@@ -23,6 +25,7 @@ import { ToolCalls } from '../routing/tool-calls.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { Holder } from '../server/server-pool.js';
 import { ViewCatalog } from '../view/view-catalog.js';
+import { viewInstructions } from '../view/view-instructions.js';
 import { ViewSearch } from '../view/view-search.js';
 import { ViewServers } from '../view/view-servers.js';
 import { CatalogEvents } from './catalog-events.js';
@@ -64,6 +67,8 @@ export class HerdView implements ViewSubscriber, Holder {
   readonly requests: McpRequests;
   /** Tool calls, one or many. */
   readonly calls: ToolCalls;
+  /** What its servers say of their use. */
+  readonly instructions: (params: InstructionsParams) => string | undefined;
   /** Subscriptions to resources. */
   readonly watches: ResourceWatches;
   readonly #core: HerdCore;
@@ -137,12 +142,13 @@ export class HerdView implements ViewSubscriber, Holder {
       resolver,
       clock,
       redact,
-      keepText: (text) => core.keepText(text),
+      keepText: (text, owner) => core.keepText(text, owner),
       refused,
       warn,
     });
     const note = ({ key }: ConfiguredServer, text: string) => core.messageTap.note(key, text);
     const newRequestId = () => core.newRequestId();
+    this.instructions = (params) => viewInstructions(this.#servers.servers, params, redact);
     this.requests = new McpRequests(router);
     this.calls = new ToolCalls({ ...parts, router, clock, note, newRequestId });
     this.watches = new ResourceWatches({ ...parts, resolver, warn });
@@ -253,6 +259,17 @@ export class HerdView implements ViewSubscriber, Holder {
   /** Throws where there is no such server. */
   specOf(name: string): ServerSpec {
     return this.#servers.specOf(name);
+  }
+
+  /** Of the tools of all servers, or of one, as far as their lists are known. */
+  toolsTokens(name?: string): number {
+    const asked = this.#servers.servers.filter(
+      ({ spec }) => spec.enabled && (name === undefined || spec.name === name),
+    );
+    return asked.reduce(
+      (sum, { spec, catalog }) => sum + toolsTokens(spec.name, catalog.knownLists().tools ?? []),
+      0,
+    );
   }
 
   status(names?: readonly string[]): ServerStatus[] {

@@ -1,5 +1,6 @@
 import type { ServerStatus } from '../../fleet/fleet.js';
 import { type Clock, isoDateOf } from '../../shared/clock.js';
+import { toolsTokens } from '../catalog/tools-tokens.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 
 export interface StatusSources {
@@ -53,6 +54,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     failures: server.failures,
     latency_ms: { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) },
     tools: lists.tools?.length ?? 0,
+    tools_tokens: toolsTokens(spec.name, lists.tools ?? []),
     ...unacceptedOf(server),
     prompts: lists.prompts?.length ?? 0,
     resources: lists.resources?.length ?? 0,

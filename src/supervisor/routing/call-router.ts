@@ -28,7 +28,8 @@ export interface CallRouterOptions {
   clock: Clock;
   /** `of`: the server whose secrets may be in the text. */
   redact(text: string, of?: ConfiguredServer): string;
-  keepText: KeepText;
+  /** `owner`: who may read it by its id. */
+  keepText(text: string, owner?: string): ReturnType<KeepText>;
   /** Records a request that no server was given. */
   refused(server: string, call: EndedCall): void;
   /** Logs bugs. */
@@ -125,7 +126,7 @@ class RoutedCall implements CallSink, SearchedRequest {
     }
     this.#sink.found?.(server);
     // a result that is cut has to be parsed
-    if (server.spec.resultLimit !== 0) this.acceptsRaw = false;
+    if (this.#limitBy(server.spec) !== 0) this.acceptsRaw = false;
     this.server = server;
     this.#explain = explain ?? this.#call.explain;
     this.#request = { method, params, timeoutMs, caller, turn, requestId, calledAs };
@@ -188,6 +189,12 @@ class RoutedCall implements CallSink, SearchedRequest {
     return cancelled(spec.name, false, abortReason(this.signal) ?? 'before it began');
   }
 
+  /** 0: the result is passed on as it came. */
+  #limitBy({ resultLimit }: ServerSpec): number {
+    if (this.#call.method !== 'tools/call') return 0;
+    return resultLimit === 0 ? (this.#call.cut?.limit ?? 0) : resultLimit;
+  }
+
   /** No server was given the request. */
   #refuse(error: MCPError): void {
     if (this.#state === 'settled') return;
@@ -209,11 +216,13 @@ class RoutedCall implements CallSink, SearchedRequest {
       this.#fail(this.#explain?.(outcome.error, server) ?? outcome.error);
       return;
     }
-    const limit = this.#call.method === 'tools/call' ? server.spec.resultLimit : 0;
+    const limit = this.#limitBy(server.spec);
+    const { cut } = this.#call;
+    const keep: KeepText = (text) => this.#options.keepText(text, cut?.owner);
     if (limit === 0) this.#sink.settle(outcome);
     else
       this.#logFault(
-        limitResult(outcome.result, limit, this.#options.keepText).then(
+        limitResult(outcome.result, limit, keep, cut !== undefined).then(
           ({ result, truncated }) => this.#sink.settle({ ok: true, result }, truncated),
           () => this.#sink.settle(outcome),
         ),

@@ -30,8 +30,8 @@ export class McpRequests {
     { server, method, params, timeout_ms: timeoutMs }: RequestParams,
     sink: ForwardSink,
   ): ForwardHandle => {
-    const { caller, separator } = sink;
-    return this.#router.send({ server, method, params, timeoutMs, caller, separator }, sink);
+    const { caller, separator, cut } = sink;
+    return this.#router.send({ server, method, params, timeoutMs, caller, separator, cut }, sink);
   };
 
   request(
@@ -65,7 +65,7 @@ export class McpRequests {
   }
 
   #promise(call: HerdCall, context: CallContext): Promise<McpResult> {
-    const { signal, caller, turn, separator, onServer, acceptsRaw } = context;
+    const { signal, caller, turn, separator, cut, onServer, acceptsRaw } = context;
     const { onProgress: progress, onRequest: ask, onCancel } = context;
     const found = onServer && (({ spec }: ConfiguredServer) => onServer(spec.name));
     return new Promise((resolve, reject) => {
@@ -74,7 +74,7 @@ export class McpRequests {
         else resolve(outcome.raw === undefined ? outcome.result : asResult(outcome.raw));
       };
       const sink = { settle, progress, ask, found, acceptsRaw };
-      const handle = this.#router.send({ ...call, caller, turn, signal, separator }, sink);
+      const handle = this.#router.send({ ...call, caller, turn, signal, separator, cut }, sink);
       onCancel?.((reason) => handle.cancel(reason));
     });
   }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 export interface ResultFilesOptions {
@@ -10,15 +10,22 @@ export interface ResultFilesOptions {
   log(text: string): void;
   maxAgeMs?: number;
   maxBytes?: number;
+  maxFiles?: number;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DEFAULT_BYTES = 256 * 2 ** 20;
+const DEFAULT_FILES = 1000;
 const SUFFIX = '.txt';
 
-/** Texts that were too long for an agent, each in a file that only the user may read. Old files are deleted. */
+/**
+ * Texts that were too long for an agent, each in a file that only the user may read. Old files are deleted. A text that was
+ * kept for an owner can be read by its id, by that owner, until the daemon ends: owners are connections of this daemon.
+ */
 export class ResultFiles {
   readonly #options: ResultFilesOptions;
+  /** By the id of the text. */
+  readonly #owners = new Map<string, string>();
   /** One tidying at a time: two would count what the other removes. */
   #tidying: Promise<void> = Promise.resolve();
   /** The next run. It looks at every file, so it serves all requests that come before it begins. */
@@ -29,9 +36,10 @@ export class ResultFiles {
   }
 
   /** Answers with the file's address; undefined when the disk does not take it, which the log explains. */
-  async keep(text: string): Promise<string | undefined> {
+  async keep(text: string, owner?: string): Promise<string | undefined> {
     const { folder, log } = this.#options;
-    const path = join(folder, `${randomBytes(12).toString('hex')}${SUFFIX}`);
+    const id = randomBytes(12).toString('hex');
+    const path = join(folder, `${id}${SUFFIX}`);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(path, text, { mode: 0o600, flag: 'wx' });
@@ -41,8 +49,17 @@ export class ResultFiles {
       await rm(path, { force: true }).catch(() => undefined);
       return undefined;
     }
+    if (owner !== undefined) this.#owners.set(id, owner);
     await this.tidy();
     return pathToFileURL(path).href;
+  }
+
+  /** Undefined for an id of another owner too: an agent must not learn that it exists. */
+  async read(id: string, owner: string): Promise<string | undefined> {
+    if (this.#owners.get(id) !== owner) return undefined;
+    await this.tidy();
+    if (!this.#owners.has(id)) return undefined;
+    return readFile(join(this.#options.folder, `${id}${SUFFIX}`), 'utf8').catch(() => undefined);
   }
 
   /** Removes what is too old, and the oldest while there is too much. The newest always stays. */
@@ -56,7 +73,7 @@ export class ResultFiles {
   }
 
   async #tidy(): Promise<void> {
-    const { folder, now, maxAgeMs = DAY_MS, maxBytes = DEFAULT_BYTES } = this.#options;
+    const { folder, now, maxAgeMs = DAY_MS, maxBytes = DEFAULT_BYTES, maxFiles } = this.#options;
     const names = await readdir(folder).catch(() => []);
     const found = await Promise.all(
       names.filter((name) => name.endsWith(SUFFIX)).map((name) => look(folder, name)),
@@ -65,10 +82,18 @@ export class ResultFiles {
     let bytes = 0;
     for (const [age, { path, size, writtenAt }] of files.entries()) {
       bytes += size;
-      const isTooMuch = bytes > maxBytes || now() - writtenAt > maxAgeMs;
-      if (isTooMuch && age > 0) await rm(path, { force: true });
+      const isTooMuch =
+        bytes > maxBytes || age >= (maxFiles ?? DEFAULT_FILES) || now() - writtenAt > maxAgeMs;
+      if (!isTooMuch || age === 0) continue;
+      this.#owners.delete(idOfKept(path));
+      await rm(path, { force: true });
     }
   }
+}
+
+/** The id of a kept text, from the path or the address of its file. */
+export function idOfKept(place: string): string {
+  return basename(place, SUFFIX);
 }
 
 async function look(folder: string, name: string) {

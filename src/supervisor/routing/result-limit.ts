@@ -1,5 +1,6 @@
 import type { McpResult, Truncation } from '../../fleet/fleet.js';
 import { isObject } from '../../shared/json.js';
+import { idOfKept } from './result-files.js';
 
 /** Keeps a text in a file and answers with its address; undefined when it could not. */
 export type KeepText = (text: string) => Promise<string | undefined>;
@@ -17,19 +18,50 @@ export interface LimitedResult {
 
 /**
  * A result with no more than `limit` characters of text. Text beyond it is cut off; all of the text is kept in a file,
- * which is linked as the last block. Everything that is not a text block stays.
+ * which is linked as the last block. Everything that is not a text block stays. `isPaged`: the agent has `read_result`, the
+ * note says how to use it, and structured content over the limit becomes text first.
  */
-export async function limitResult(result: McpResult, limit: number, keep: KeepText): Promise<LimitedResult> {
+export async function limitResult(
+  given: McpResult,
+  limit: number,
+  keep: KeepText,
+  isPaged = false,
+): Promise<LimitedResult> {
+  const result = isPaged ? withoutLongStructure(given, limit) : given;
   const content = blocksOf(result);
   const characters = lengthOf(content);
   if (limit === 0 || characters <= limit) return { result };
   // a file that cannot be written must not fail the call
   const uri = await keep(textOf(content)).catch(() => undefined);
-  const { blocks, given } = cutBlocks(content, limit, (left) => noteOf(left, characters, uri));
+  const cut = cutBlocks(content, limit, (left) => noteOf(left, characters, uri, isPaged));
   return {
-    result: { ...result, content: uri === undefined ? blocks : [...blocks, linkTo(uri)] },
-    truncated: { characters, given, uri: uri ?? null },
+    result: { ...result, content: uri === undefined ? cut.blocks : [...cut.blocks, linkTo(uri)] },
+    truncated: { characters, given: cut.given, uri: uri ?? null },
   };
+}
+
+/**
+ * Structured content over the limit would reach the model beside the cut text. A server also sends it as text, so the
+ * structure is left out; where the text is not that JSON, it is added as text, and cut with it.
+ */
+function withoutLongStructure(result: McpResult, limit: number): McpResult {
+  const { structuredContent, ...rest } = result;
+  if (structuredContent === undefined || limit === 0) return result;
+  const json = JSON.stringify(structuredContent);
+  if (json.length <= limit) return result;
+  const content = blocksOf(result);
+  // a server may write its JSON with or without spaces
+  const isThere = lengthOf(content) >= json.length / 2 && isJson(textOf(content));
+  return isThere ? rest : { ...rest, content: [...content, { type: 'text', text: json }] };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** A single block stands for a list of one: some servers send it so. */
@@ -75,9 +107,11 @@ export function cutText(text: string, length: number): string {
   return text.slice(0, isHalf ? length - 1 : length);
 }
 
-function noteOf(given: number, characters: number, uri: string | undefined): string {
-  const where = uri === undefined ? 'the rest could not be kept' : `all of it: ${uri}`;
-  return `\n[${characters - given} of ${characters} characters cut by result_limit; ${where}]`;
+function noteOf(given: number, characters: number, uri: string | undefined, isPaged: boolean): string {
+  const all = uri === undefined ? 'the rest could not be kept' : `all of it: ${uri}`;
+  const isReadable = isPaged && uri !== undefined;
+  const next = isReadable ? `the rest: read_result {"id":"${idOfKept(uri)}","offset":${given}}; ` : '';
+  return `\n[${characters - given} of ${characters} characters cut by result_limit; ${next}${all}]`;
 }
 
 function linkTo(uri: string) {

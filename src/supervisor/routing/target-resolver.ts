@@ -1,4 +1,4 @@
-import type { MissingList, NamedList, RequestParams } from '../../fleet/fleet.js';
+import type { MissingList, NamedList, RequestParams, ResultCut } from '../../fleet/fleet.js';
 import {
   type MCPError,
   MCPPromptNotFoundError,
@@ -35,6 +35,8 @@ export interface HerdCall extends HerdRequest {
   signal?: AbortSignal | undefined;
   /** In the names that the caller lists. Absent: that of the config. */
   separator?: Separator | undefined;
+  /** How the text of a tool's result is cut for the caller, where the server's entry does not say. */
+  cut?: ResultCut | undefined;
   explain?: Explain | undefined;
 }
 

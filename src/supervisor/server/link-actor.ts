@@ -63,6 +63,7 @@ interface Setting {
 class LinkedIncarnation {
   readonly #setting: Setting;
   #link: Link | undefined;
+  #instructions: string | undefined;
   #health: Health | undefined;
   #unwatchMemory: (() => void) | undefined;
   /** `open`: it was not ordered to close, and has not ended. */
@@ -115,6 +116,7 @@ class LinkedIncarnation {
     const { spec, clock, host, report } = this.#setting;
     const link = this.#link;
     if (link === undefined) return;
+    this.#instructions = opened.instructions;
     host.shookHands(opened);
     const hung = (message: string) => {
       report({ type: 'link.hung', message });
@@ -164,7 +166,7 @@ class LinkedIncarnation {
       if (reading === undefined) continue;
       // what was read while it died is not what it offers
       if (this.#state !== 'open' || link.session.state === 'closed') return;
-      host.take(reading);
+      host.take({ ...reading, instructions: this.#instructions });
       this.#changes.read(countEntries(reading));
     } while (this.#isOrderedAgain());
     this.#reading = 'no';

@@ -28,6 +28,7 @@ export interface ViewSearchOptions {
 interface Indexed {
   server: ConfiguredServer;
   tools: readonly JsonObject[];
+  instructions: string | undefined;
 }
 
 interface IndexedTool {
@@ -95,10 +96,10 @@ export class ViewSearch {
       const listed = server.catalog.knownLists().tools ?? NO_TOOLS;
       const tools = lens?.tools(name, listed) ?? listed;
       const known = this.#indexed.get(name);
-      if (known?.server === server && known.tools === tools) continue;
+      const instructions = server.catalog.instructions();
+      if (known?.server === server && known.tools === tools && known.instructions === instructions) continue;
       this.#remove(name);
       if (tools.length === 0) continue;
-      const instructions = server.snapshot().opened?.instructions;
       for (const definition of tools) {
         const renamed = lens?.publicNameOf(name, String(definition.name));
         this.#index.add(name, { server, definition }, documentOf(name, definition, instructions, renamed));
@@ -106,7 +107,7 @@ export class ViewSearch {
         await new Promise(setImmediate);
         begunAt = clock.now();
       }
-      this.#indexed.set(name, { server, tools });
+      this.#indexed.set(name, { server, tools, instructions });
     }
   }
 
@@ -124,9 +125,7 @@ function documentOf(
   renamed: string | undefined,
 ): ToolDocument {
   const known = documents.get(definition);
-  // while a server is at rest nothing is known of its instructions
-  if (known !== undefined && (instructions === undefined || known.instructions === instructions))
-    return known.document;
+  if (known !== undefined && known.instructions === instructions) return known.document;
   const named = renamed === undefined ? definition : { ...definition, name: renamed };
   const document = toolDocument({ server, definition: named, instructions });
   documents.set(definition, { document, instructions });

@@ -3,6 +3,7 @@ import { defaultText } from '../../../src/config/fields/defaults.js';
 import { SETTINGS } from '../../../src/config/fields/settings.js';
 import { loadAgent, loadGlobal, loadHerd, problemsOf, remoteAgent, stdioAgent, yamlOf } from '../support.js';
 
+const SURFACE = { separator: '__', mode: 'auto', aboveTokens: 20_000, always: [], resultLimit: 100_000 };
 const DEFAULTS = {
   daemon: {
     http: undefined,
@@ -10,7 +11,7 @@ const DEFAULTS = {
     logLevel: 'info',
     logMaxBytes: 10 * 1024 * 1024,
     listWaitMs: 2000,
-    surface: { separator: '__' },
+    surface: SURFACE,
     runner: 'direct',
     updateCheckMs: 86_400_000,
     maxStarting: 0,
@@ -79,9 +80,13 @@ describe('global settings', () => {
     ['daemon: {log_max_bytes: 4096}', { logMaxBytes: 4096 }],
     ['daemon: {list_wait: 0}', { listWaitMs: 0 }],
     ['daemon: {list_wait: 0.5}', { listWaitMs: 500 }],
-    ['daemon: {surface: {separator: _}}', { surface: { separator: '_' } }],
-    ['daemon: {surface: {separator: "-"}}', { surface: { separator: '-' } }],
-    ['daemon: {surface: {}}', { surface: { separator: '__' } }],
+    ['daemon: {surface: {separator: _}}', { surface: { ...SURFACE, separator: '_' } }],
+    ['daemon: {surface: {separator: "-"}}', { surface: { ...SURFACE, separator: '-' } }],
+    ['daemon: {surface: {}}', { surface: SURFACE }],
+    [
+      'daemon: {surface: {mode: search, above_tokens: 0, always: ["git.*"], result_limit: 0}}',
+      { surface: { separator: '__', mode: 'search', aboveTokens: 0, always: ['git.*'], resultLimit: 0 } },
+    ],
     ['daemon: {runner: plain}', { runner: 'plain' }],
     ['daemon: {update_check: 0}', { updateCheckMs: 0 }],
     ['daemon: {max_starting: 3}', { maxStarting: 3 }],

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { FleetEvent, LocalFleet } from '../../../src/fleet/fleet.js';
 import { ConnectionFleet } from '../../../src/ipc/server/connection-fleet.js';
+import { DEFAULT_SURFACE } from '../../../src/shared/mcp/surface.js';
 import { FakeFleet, stateEvent } from '../fake-fleet.js';
 
 /** A shared fleet, and the one that a connection gets when it uses servers. */
@@ -23,6 +24,7 @@ function connectFleets() {
         agent: null,
         profile: null,
         warnings: [],
+        surface: DEFAULT_SURFACE,
         fleetForUse() {
           if (hasPerAgent) seen = alone;
           return seen;
@@ -85,6 +87,7 @@ it('a hello with a server that the agent file lacks fails, keeps the view and re
         agent: null,
         profile: null,
         warnings: [],
+        surface: DEFAULT_SURFACE,
         fleetForUse: () => herd,
         fleetForReading: () => herd,
         check,
@@ -94,6 +97,7 @@ it('a hello with a server that the agent file lacks fails, keeps the view and re
         agent,
         profile: null,
         warnings: [],
+        surface: DEFAULT_SURFACE,
         fleetForUse: () => agents,
         fleetForReading: () => agents,
         check,

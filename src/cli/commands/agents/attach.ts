@@ -17,7 +17,7 @@ import { configuredProfiles, knownServers } from '../../core/known-servers.js';
 import { npxWarning, ownCommand } from '../../daemon/own-command.js';
 import { PROFILE_OPTION } from './profile-option.js';
 import { CLIENT_ARGUMENT, clientFile, namedClient, SCOPE_OPTION } from './select-client.js';
-import { SEPARATOR_OPTION } from './separator-option.js';
+import { SEPARATOR_OPTION, SURFACE_OPTION } from './surface-options.js';
 
 const ATTACHABLE = CLIENTS.filter(({ toClientEntry }) => toClientEntry !== undefined).map(({ name }) => name);
 
@@ -41,6 +41,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     },
     profile: PROFILE_OPTION,
     separator: SEPARATOR_OPTION,
+    surface: SURFACE_OPTION,
     'dry-run': { type: 'boolean', about: 'show the entry, write nothing' },
   },
   examples: [
@@ -50,6 +51,7 @@ Clients: ${ATTACHABLE.join(', ')}.`,
     'toolherd attach cursor --server github',
     'toolherd attach cursor --profile review',
     ['toolherd attach cursor --separator _', 'for a client that refuses server__tool'],
+    'toolherd attach amp --surface search',
   ],
   exits: { ok: 'attached, now or before', failed: 'the file cannot be edited' },
   async run(context) {
@@ -138,6 +140,7 @@ interface BridgeView {
   server: string | undefined;
   profile: string | undefined;
   separator: string | undefined;
+  surface: string | undefined;
 }
 
 /** The names of a single server have no separator. */
@@ -159,15 +162,9 @@ function bridgeProgram(context: CommandContext, scope: Scope, view: BridgeView):
   const server = view.server === undefined ? [] : ['--server', view.server];
   const separator = view.separator === undefined ? [] : ['--separator', view.separator];
   const profile = view.profile === undefined ? [] : ['--profile', view.profile];
-  const args = [
-    'bridge',
-    ...path('agent'),
-    ...server,
-    ...profile,
-    ...separator,
-    ...path('config'),
-    ...path('socket'),
-  ];
+  const surface = view.surface === undefined ? [] : ['--surface', view.surface];
+  const shown = [...server, ...profile, ...separator, ...surface];
+  const args = ['bridge', ...path('agent'), ...shown, ...path('config'), ...path('socket')];
   if (isShared) return { command: 'toolherd', args, env: {} };
   const [node, main] = ownCommand(context);
   // so that the client finds a daemon with another home or socket

@@ -8,7 +8,7 @@ import { helloWithFallback, noteWarnings, openDaemon, socketOf } from '../../dae
 import { Bridge } from './bridge/bridge.js';
 import { sayHello } from './bridge/hello.js';
 import { PROFILE_OPTION } from './profile-option.js';
-import { SEPARATOR_OPTION } from './separator-option.js';
+import { SEPARATOR_OPTION, SURFACE_OPTION } from './surface-options.js';
 
 export const command = defineCommand({
   name: 'bridge',
@@ -19,6 +19,9 @@ A tool is called server__tool; with --separator _ server_tool. A client that
 refuses such names needs another separator: __ (default), _, - or a dot.
 With --server the agent sees one server, under its own tool names. With --profile
 it sees the part of the herd that the config has under this name.
+With --surface search the agent lists four tools that find, describe and call
+all others. The default is daemon.surface.mode: auto, which does so where the
+definitions of all tools have more than 20,000 tokens.
 It starts the daemon if need be.
 When the daemon restarts, the agent stays connected.
 After "toolherd down" calls get an error until a daemon runs again.
@@ -32,11 +35,13 @@ In an agent's config:
     server: { type: 'string', label: 'NAME', complete: 'server', about: 'this server alone' },
     profile: PROFILE_OPTION,
     separator: SEPARATOR_OPTION,
+    surface: SURFACE_OPTION,
   },
   examples: [
     'toolherd bridge',
     'toolherd bridge --server github',
     'toolherd bridge --profile review',
+    'toolherd bridge --surface search',
     'toolherd bridge --agent ~/projects/shop/agent.yaml',
   ],
   exits: {
@@ -47,13 +52,13 @@ In an agent's config:
   },
   ownTimeout: true,
   async run(context) {
-    const { server, separator, profile } = context.options;
+    const { server, separator, profile, surface } = context.options;
     const agent = agentFileOf(context);
     const needsView = agent !== undefined || profile !== undefined;
     const open = (autostart: boolean) =>
       openDaemon(context, { autostart, needsView }, async (socket) => {
         const greet = (file: string | undefined) =>
-          sayHello(socket, { server, agent: file, profile, separator, folder: context.cwd });
+          sayHello(socket, { server, agent: file, profile, separator, surface, folder: context.cwd });
         const hello = await helloWithFallback(context, agent, 'if allowed', greet);
         noteWarnings(context, hello);
         checkProfile(hello, profile);

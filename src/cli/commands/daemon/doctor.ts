@@ -14,8 +14,8 @@ export const command = defineCommand({
   name: 'doctor',
   summary: 'Checks everything that toolherd needs, and says how to fix what is wrong.',
   details: `It checks Node, PATH, npx, uvx and docker, the socket, the folders and their
-permissions, the daemon, the config, trust, the entries of attached clients, and
-processes of a dead daemon.
+permissions, the daemon, the config, trust, the entries of attached clients,
+what their lists of tools cost, and processes of a dead daemon.
 It starts and changes nothing.`,
   examples: [
     'toolherd doctor',
@@ -28,14 +28,15 @@ It starts and changes nothing.`,
     const { output } = context;
     const socket = socketOf(context);
     const { findings: config, commands } = await checkConfig(context);
+    const { findings: daemon, status } = await checkDaemon(context, socket, config);
     const findings = [
       checkNode(process.version),
       ...checkPrograms(context, commands),
       checkSocketPlace(socket),
       ...checkFolders(context),
-      ...(await checkDaemon(context, socket, config)),
+      ...daemon,
       ...config,
-      ...(await checkClients(context)),
+      ...(await checkClients(context, status)),
       checkDisk(context),
       checkLogs(context),
       checkPackages(context),

@@ -11,6 +11,7 @@ import { table } from '../../ui/table.js';
 import { firstLine, singleLine } from '../../ui/text.js';
 import { type Listed, warnAboutBadDefinitions, warnAboutMissingLists } from './list-warnings.js';
 import { showStartProgress } from './progress.js';
+import { type TokenReport, tokenReport, tokenTable } from './tokens-table.js';
 
 /** What the three lists have in common. */
 const WAITING = `A server that has never run is started. An idle server is not started: its last
@@ -30,6 +31,7 @@ const EXITS = {
 
 const REFRESH = { type: 'boolean', about: 'ask the servers again, and start them if need be' } as const;
 const SCHEMA = { type: 'boolean', about: 'with the JSON Schema of the arguments' } as const;
+const TOKENS = { type: 'boolean', about: 'what the definitions cost an agent that lists them' } as const;
 
 interface ListDeclaration<Answer, Entry> {
   name: ListName;
@@ -44,6 +46,8 @@ interface ListDeclaration<Answer, Entry> {
   row(entry: Entry): string[];
   /** For --schema, of the list that has it. */
   schemaOf?(entry: Entry): unknown;
+  /** For --tokens, of the list that has it. */
+  tokensOf?(entries: readonly Entry[]): TokenReport;
 }
 
 /** `tools`, `prompts` and `resources` are one command for three lists. */
@@ -51,13 +55,14 @@ function listCommand<
   Answer extends { missing?: readonly MissingList[] | undefined },
   Entry extends Listed['entries'][number],
 >(list: ListDeclaration<Answer, Entry>): Command {
-  const { name, schemaOf } = list;
+  const { name, schemaOf, tokensOf } = list;
   return defineCommand({
     name,
     summary: list.summary,
     details: `${WAITING}\n${list.details}`,
     args: { server: { optional: true, complete: 'server' } },
-    options: schemaOf === undefined ? { refresh: REFRESH } : { refresh: REFRESH, schema: SCHEMA },
+    options:
+      schemaOf === undefined ? { refresh: REFRESH } : { refresh: REFRESH, schema: SCHEMA, tokens: TOKENS },
     examples: [
       `toolherd ${name}`,
       `toolherd ${name} everything`,
@@ -72,13 +77,19 @@ function listCommand<
       const answer = await showStartProgress(context, fleet, args.server, asked);
       const entries = list.entriesOf(answer);
       const listed = { entries, missing: answer.missing };
-      output.json({ ...answer });
+      const tokens = 'tokens' in options && options.tokens ? tokensOf?.(entries) : undefined;
+      output.json({ ...answer, ...(tokens !== undefined && { tokens }) });
       warnAboutBadDefinitions(output, listed, (index) => list.labelOf(entries[index]!));
       const wanted = { server: args.server, refresh: options.refresh };
       const status = await warnAboutMissingLists(context, fleet, listed, wanted);
       if (schemaOf !== undefined && 'schema' in options && options.schema) {
         for (const entry of entries)
           output.print(`${singleLine(list.labelOf(entry))}\n${JSON.stringify(schemaOf(entry), null, 2)}`);
+        return status;
+      }
+      if (tokens !== undefined) {
+        output.print(tokenTable(tokens, output.columns));
+        output.note('(estimated: a token is four characters of JSON)');
         return status;
       }
       const rows = entries.map((entry) => list.row(entry));
@@ -101,8 +112,14 @@ export const commands: readonly Command[] = [
     name: 'tools',
     summary: 'Lists the tools of all servers, or of one.',
     details: `A tool with a bad definition is marked with '!': it can still be called.
-With 'security.pin: enforce' calls of a tool that differs from its pin fail.`,
-    examples: ['toolherd tools memory --schema', "toolherd tools --json | jq -r '.tools[].exposed_name'"],
+With 'security.pin: enforce' calls of a tool that differs from its pin fail.
+--tokens counts what an agent reads before each task if it lists all tools; see
+--surface of "toolherd bridge" for a shorter list.`,
+    examples: [
+      'toolherd tools memory --schema',
+      ['toolherd tools --tokens', 'the dearest servers and tools first'],
+      "toolherd tools --json | jq -r '.tools[].exposed_name'",
+    ],
     header: ['TOOL', 'DESCRIPTION'],
     ask: (fleet, server, refresh) => fleet.tools(server, refresh),
     entriesOf: ({ tools }) => tools,
@@ -112,6 +129,7 @@ With 'security.pin: enforce' calls of a tool that differs from its pin fail.`,
       firstLine(tool.description),
     ],
     schemaOf: ({ input_schema }) => input_schema,
+    tokensOf: tokenReport,
   }),
   listCommand({
     name: 'prompts',

@@ -1,4 +1,4 @@
-import type { CallContext, McpResult, RequestParams } from '../../../fleet/fleet.js';
+import type { CallContext, McpResult, RequestParams, ResultCut } from '../../../fleet/fleet.js';
 import { isObject } from '../../../shared/json.js';
 import { wrong } from '../../jsonrpc/params.js';
 import { progressTo } from '../../jsonrpc/progress.js';
@@ -11,24 +11,38 @@ import { SuspendableCall } from './suspendable-call.js';
 /** A request for a server, which may ask questions before it answers. */
 export async function call(request: Mcp2026Request): Promise<McpResult> {
   try {
-    return await follow(request);
+    return await follow(request, withoutEnvelope(request.raw), undefined);
   } catch (error) {
-    if (request.method === 'tools/call') return toFailedResult(error);
     throw toRpcError(error);
   }
 }
 
-async function follow(request: Mcp2026Request): Promise<McpResult> {
-  const { session, params: given, context, raw } = request;
+/** The call of a tool. A repeated request, which brings answers, means the same tool as the first one. */
+export async function callTool(request: Mcp2026Request): Promise<McpResult> {
+  const { session, context, raw } = request;
+  const target = await session.surface.target(withoutEnvelope(raw));
+  if (target.kind === 'answer') return target.answer(context.signal);
+  try {
+    return await follow(request, target.params, target.cut);
+  } catch (error) {
+    return toFailedResult(error);
+  }
+}
+
+async function follow(
+  request: Mcp2026Request,
+  params: Record<string, unknown>,
+  cut: ResultCut | undefined,
+): Promise<McpResult> {
+  const { session, params: given, context } = request;
   const progress = progressTo(session, given, context);
-  const params = withoutEnvelope(raw);
   let endLog: (() => void) | undefined;
   let isOver = false;
   // before the server gets the call, so that it knows the level
   const listen = (server: string) => {
     if (!isOver) endLog ??= listenToLog(request, server);
   };
-  const asked = resumed(request, params) ?? begin(request, params, listen);
+  const asked = resumed(request, params) ?? begin(request, params, cut, listen);
   if (asked.server !== undefined) listen(asked.server);
   try {
     return await asked.run({ signal: context.signal, progress });
@@ -41,6 +55,7 @@ async function follow(request: Mcp2026Request): Promise<McpResult> {
 function begin(
   { method, session, envelope, params: given }: Mcp2026Request,
   params: Record<string, unknown>,
+  cut: ResultCut | undefined,
   found: (server: string) => void,
 ) {
   const { suspended, fleet, caller, turn, separator, server } = session;
@@ -55,7 +70,7 @@ function begin(
     begin: (context) =>
       fleet.request(
         { server, method: method as RequestParams['method'], params },
-        { caller, turn, separator, ...context, onServer: foundBy(context) },
+        { caller, turn, separator, cut, ...context, onServer: foundBy(context) },
       ),
   });
   return session.keep(begun);

@@ -89,5 +89,6 @@ function beginLists(
   notify: (list: ListName) => void,
 ): () => void {
   const { fleet, clock, isShown } = session;
-  return onListChanges({ fleet, clock, isShown, notify: (list) => lists.includes(list) && notify(list) });
+  const isFollowed = (list: ListName) => lists.includes(list) && session.isFollowed(list);
+  return onListChanges({ fleet, clock, isShown, isFollowed, notify });
 }

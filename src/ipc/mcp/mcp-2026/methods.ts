@@ -8,7 +8,7 @@ import { RpcError } from '../../jsonrpc/rpc-error.js';
 import { MCP_METHODS } from '../methods.js';
 import { CAPABILITIES, SERVER_INFO } from '../server-info.js';
 import { emptyIfUnsupported, type McpSession } from '../session.js';
-import { call } from './call.js';
+import { call, callTool } from './call.js';
 import type { Envelope } from './envelope.js';
 import { listen } from './listen.js';
 
@@ -37,13 +37,20 @@ const UNKNOWN_FRESHNESS = { ttlMs: 0, cacheScope: 'private' };
 
 /** 2026-07-28: no handshake, no session, and nothing that only made sense with one (`ping`, `logging/setLevel`, …). */
 export const MCP_2026_METHODS: Readonly<Record<string, Mcp2026Method>> = {
-  'server/discover': () => ({ supportedVersions: [MCP_2026_VERSION], capabilities: CAPABILITIES }),
+  'server/discover': ({ session }) => {
+    const instructions = session.surface.instructions();
+    return {
+      supportedVersions: [MCP_2026_VERSION],
+      capabilities: CAPABILITIES,
+      ...(instructions !== undefined && { instructions }),
+    };
+  },
   'tools/list': async (request) => withoutExecution(await asBefore(request)),
   'prompts/list': asBefore,
   'resources/list': asBefore,
   'resources/templates/list': asBefore,
   'completion/complete': (request) => emptyIfUnsupported(call(withoutQuestions(request))),
-  'tools/call': call,
+  'tools/call': callTool,
   'prompts/get': call,
   'resources/read': call,
   'subscriptions/listen': ({ session, params, context }) => listen(session, params, context),

@@ -261,6 +261,24 @@ describe('toolherd doctor', () => {
       ]);
     });
 
+    it('warns of a client that lists all tools above the threshold; its fix makes it search', async () => {
+      const surface = { mode: 'all', above_tokens: 100 };
+      const home = makeHome(config([server('good', 'good.mjs')], { surface }));
+      const { findings } = inHome(home);
+      await attach(home, 'cursor');
+      await home.start();
+      await toolherd(['tools', 'good'], { cwd: home.folder, env: home.environment });
+      expect(await findings('client')).toMatchObject([
+        {
+          level: 'warn',
+          message: expect.stringMatching(/ lists all tools: about \d+ tokens before each task$/),
+          fix: 'toolherd attach cursor --surface auto',
+        },
+      ]);
+      await attach(home, 'cursor', '--surface', 'auto');
+      expect(await findings('client')).toMatchObject([{ level: 'ok' }]);
+    });
+
     it('looks into the files of the project too', async () => {
       const home = makeHome(config([server('good', 'good.mjs')]));
       const { findings } = inHome(home);

@@ -37,6 +37,18 @@ describe('the lists on the command line', () => {
     expect((await run('tools', 'shop', '--schema')).stdout).toContain('shop.echo\n{\n  "type": "object"\n}');
   });
 
+  it('tools --tokens counts what definitions cost, by server and by tool, as status does', async () => {
+    const { run, json } = await makeCommand();
+    const { stdout, stderr } = await run('tools', 'shop', '--tokens');
+    expect(stdout).toMatch(/^TOKENS +TOOL\n\d+ +shop: \d+ tools\n\d+ +shop\.\S+\n/);
+    expect(stderr).toContain('a token is four characters');
+    const { tokens, tools } = await json('tools', 'shop', '--tokens');
+    expect(tokens.servers).toEqual([{ server: 'shop', tools: tools.length, tokens: tokens.total }]);
+    expect(tokens.tools).toHaveLength(tools.length);
+    const [shop] = (await json('status', 'shop')).servers;
+    expect(shop.tools_tokens).toBe(tokens.total);
+  });
+
   it('prompts and resources list all entries; an unknown server gets a suggestion', async () => {
     const { run, json } = await makeCommand();
     const prompts = await run('prompts', 'shop');

@@ -17,6 +17,8 @@ export interface BridgeView {
   profile: string | undefined;
   /** Of public names; undefined: that of the config. */
   separator: string | undefined;
+  /** Whether tools are listed or searched; undefined: as the config says. */
+  surface: string | undefined;
   /** Where the agent works. */
   folder: string;
 }

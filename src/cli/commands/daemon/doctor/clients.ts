@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import type { FleetStatus } from '../../../../fleet/fleet.js';
 import { CLIENTS, type FoundServer, findServers, isOurBridge } from '../../../../integrations/index.js';
 import { shellWord } from '../../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../../core/command.js';
@@ -8,7 +9,10 @@ import { machineOf } from '../../../core/machine.js';
 import { error, type Finding, ok, warn } from './finding.js';
 
 /** The entries of attached clients: whether each leads to a program, a config and a server that exist. */
-export async function checkClients(context: CommandContext): Promise<Finding[]> {
+export async function checkClients(
+  context: CommandContext,
+  status: FleetStatus | undefined,
+): Promise<Finding[]> {
   const ofUser = attached(context, 'user');
   const files = new Set(ofUser.map(({ file }) => file));
   // in the home folder the files of a project are those of the user
@@ -16,7 +20,7 @@ export async function checkClients(context: CommandContext): Promise<Finding[]> 
   const found = [...ofUser, ...ofProject];
   if (found.length === 0) return [];
   const servers = await knownServers(context);
-  return found.map((one) => checkEntry(context, one, servers));
+  return found.map((one) => checkEntry(context, one, servers, status));
 }
 
 /** `scope`: as `toolherd attach` has it. */
@@ -35,7 +39,12 @@ function attached(context: CommandContext, scope: Attached['scope']): Attached[]
   return servers.filter(isOurBridge).map((server) => ({ ...server, scope }));
 }
 
-function checkEntry(context: CommandContext, one: Attached, servers: ReadonlySet<string>): Finding {
+function checkEntry(
+  context: CommandContext,
+  one: Attached,
+  servers: ReadonlySet<string>,
+  status: FleetStatus | undefined,
+): Finding {
   const { client, file, path } = one;
   const { program, script, bridge, home } = partsOf(one);
   const where = `${client.title}: ${path} in ${file}`;
@@ -56,7 +65,34 @@ function checkEntry(context: CommandContext, one: Attached, servers: ReadonlySet
       `${where} names the server '${server}', which no config has`,
       `toolherd add ${shellWord(server)}, or for the whole herd: ${again([])}`,
     );
+  const tokens = isHere ? tokensOver(status, optionOf(bridge, '--surface'), server) : undefined;
+  if (tokens !== undefined)
+    return warn(
+      'client',
+      `${where} lists all tools: about ${tokens} tokens before each task`,
+      again([...withoutOption(bridge, '--surface'), '--surface', 'auto']),
+    );
   return ok('client', where);
+}
+
+/** What the list of tools costs a client that gets all of it, above the threshold; undefined where it is below. */
+function tokensOver(
+  status: FleetStatus | undefined,
+  option: string | undefined,
+  server: string | undefined,
+): number | undefined {
+  const surface = status?.daemon.surface;
+  if (status === undefined || surface === undefined || (option ?? surface.mode) !== 'all') return undefined;
+  const seen = status.servers.filter(
+    ({ name, other_view }) => other_view !== true && (server === undefined || server === name),
+  );
+  const tokens = seen.reduce((sum, { tools_tokens = 0 }) => sum + tools_tokens, 0);
+  return tokens > surface.above_tokens ? tokens : undefined;
+}
+
+function withoutOption(args: readonly string[], option: string): string[] {
+  const at = args.indexOf(option);
+  return at === -1 ? [...args] : [...args.slice(0, at), ...args.slice(at + 2)];
 }
 
 /** The words of an entry: the program, the script of toolherd where Node is the program, and what follows `bridge`. */

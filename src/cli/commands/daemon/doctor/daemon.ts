@@ -20,22 +20,30 @@ const MORE_MEMORY =
 /** A daemon that is well says hello, and answers, within this time, even if it is busy. */
 const PATIENCE_MS = 10_000;
 
+/** What was found, and the status of the daemon, if one answers. */
+export interface CheckedDaemon {
+  findings: Finding[];
+  status?: FleetStatus;
+}
+
 /** The running daemon, its version and its servers in trouble; or what a dead daemon has left. `config`: what is known of it. */
 export async function checkDaemon(
   context: CommandContext,
   socket: string,
   config: readonly Finding[],
-): Promise<Finding[]> {
+): Promise<CheckedDaemon> {
   try {
     const timeoutMs = context.globals.timeout ?? PATIENCE_MS;
     const fleet = await context.fleet({ autostart: false, viewMode: 'herd', timeoutMs });
     const status = await limitByTimeoutOption({ globals: { timeout: timeoutMs } }, fleet.status());
-    return describe(status, context.environment, new Set(config.map(({ message }) => message)));
+    const known = new Set(config.map(({ message }) => message));
+    return { findings: describe(status, context.environment, known), status };
   } catch (failure) {
     const { message, fix, type } = wordsOf(failure);
-    if (type === 'MCPTimeoutError') return [unresponsive(socket)];
-    if (type !== 'DaemonNotRunningError') return [error('daemon', message, fix)];
-    return [ok('daemon', 'none is running; the next call starts it'), ...leftovers(context, socket)];
+    if (type === 'MCPTimeoutError') return { findings: [unresponsive(socket)] };
+    if (type !== 'DaemonNotRunningError') return { findings: [error('daemon', message, fix)] };
+    const none = ok('daemon', 'none is running; the next call starts it');
+    return { findings: [none, ...leftovers(context, socket)] };
   }
 }
 

@@ -1,0 +1,87 @@
+import { isObject } from '../../shared/json.js';
+
+export interface PageParams {
+  offset?: number | undefined;
+  limit?: number | undefined;
+  pointer?: string | undefined;
+  match?: string | undefined;
+}
+
+/** The part of a kept text that an agent asked for, or what is wrong with its question. */
+export type TextPage = { text: string } | { problem: string };
+
+const DEFAULT_LIMIT = 20_000;
+/** A longer text is not parsed for a pointer: the daemon would answer no call meanwhile. */
+const MOST_PARSED = 16 * 2 ** 20;
+
+/**
+ * One page of a text: of all of it, of what a JSON pointer names, or of the lines that have a text. The last line says
+ * which characters these are, and where the next page begins.
+ */
+export function pageOfText(whole: string, asked: PageParams, most: number): TextPage {
+  const part = asked.pointer === undefined ? { text: whole } : partAt(whole, asked.pointer);
+  if ('problem' in part) return part;
+  const text = asked.match === undefined ? part.text : linesWith(part.text, asked.match);
+  if (text === '' && asked.match !== undefined) return { text: `no line has ${JSON.stringify(asked.match)}` };
+  const { offset = 0, limit = DEFAULT_LIMIT } = asked;
+  if (offset > text.length)
+    return { problem: `offset ${offset} is after the end: ${text.length} characters` };
+  const from = startOf(text, offset);
+  const end = startOf(text, Math.min(text.length, from + Math.max(1, Math.min(limit, most))));
+  const to = end > from ? end : Math.min(text.length, from + 2);
+  const rest = to < text.length ? `; next: offset ${to}` : '; this is the end';
+  return { text: `${text.slice(from, to)}\n[characters ${from} to ${to} of ${text.length}${rest}]` };
+}
+
+/** Does not split a surrogate pair. */
+function startOf(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}
+
+/** Upper and lower case count as equal. Each line with its number, the first is 1. */
+function linesWith(text: string, match: string): string {
+  const wanted = match.toLowerCase();
+  return text
+    .split('\n')
+    .flatMap((line, at) => (line.toLowerCase().includes(wanted) ? [`${at + 1}: ${line}`] : []))
+    .join('\n');
+}
+
+/** RFC 6901. A text is given as it is, any other value as JSON. */
+function partAt(whole: string, pointer: string): TextPage {
+  if (pointer !== '' && !pointer.startsWith('/')) return { problem: "'pointer' must begin with /" };
+  if (whole.length > MOST_PARSED)
+    return {
+      problem: `the result has ${whole.length} characters: too long for 'pointer'; use offset or match`,
+    };
+  let value: unknown;
+  try {
+    value = JSON.parse(whole);
+  } catch {
+    return { problem: "the result is no JSON: use offset or match instead of 'pointer'" };
+  }
+  let place = '';
+  for (const word of pointer.split('/').slice(1)) {
+    const key = word.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (!has(value, key)) return { problem: `nothing is at ${place}/${word}; ${keysOf(value, place)}` };
+    value = (value as Record<string, unknown>)[key];
+    place = `${place}/${word}`;
+  }
+  return { text: typeof value === 'string' ? value : JSON.stringify(value, null, 1) };
+}
+
+function has(value: unknown, key: string): boolean {
+  if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(key) && Number(key) < value.length;
+  return isObject(value) && Object.hasOwn(value, key);
+}
+
+const MOST_KEYS = 20;
+
+function keysOf(value: unknown, place: string): string {
+  const where = place === '' ? 'the result' : place;
+  if (Array.isArray(value)) return `${where} is a list of ${value.length}`;
+  if (!isObject(value)) return `${where} has no parts`;
+  const keys = Object.keys(value);
+  return `${where} has: ${keys.slice(0, MOST_KEYS).join(', ')}${keys.length > MOST_KEYS ? ', …' : ''}`;
+}
