@@ -148,6 +148,7 @@ export class Daemon {
   async #close(): Promise<void> {
     this.#unwatch();
     await this.#http.close();
+    this.#owner?.hide();
     await this.#server.close();
     // the claim is released last: the next daemon must not start while this one still has processes
     await this.#runtime.close();

@@ -145,7 +145,7 @@ export class Packages {
   #atOnce(entry: PackageEntry, choice: Choice, on: LaunchEvents): Launch | undefined {
     if (choice.kind === 'plain') {
       const { runsScripts } = this.#options.settings();
-      const env = runsScripts ? {} : { npm_config_ignore_scripts: 'true' };
+      const env: Record<string, string> = runsScripts ? {} : { npm_config_ignore_scripts: 'true' };
       return { command: entry.command, args: entry.args, path: [], env };
     }
     if (choice.kind === 'found') {

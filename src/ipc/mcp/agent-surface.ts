@@ -3,7 +3,7 @@ import type { JsonObject } from '../../shared/json.js';
 import type { Surface } from '../../shared/mcp/surface.js';
 import { nameFilter } from '../../shared/text/glob.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
-import { toolDefinition } from './definitions.js';
+import { shownName, toolDefinition } from './definitions.js';
 import { answerOwn, calledTool, isRefusal } from './own-answers.js';
 import { isOwnName, OWN_TOOLS } from './own-tools.js';
 import { pageOf } from './pages.js';
@@ -148,8 +148,7 @@ export class AgentSurface {
   }
 
   /** The server's own name where the client sees one server, else the public name. */
-  readonly #nameOf = ({ name, exposed_name }: ToolEntry): string =>
-    this.#options.server() === undefined ? exposed_name : name;
+  readonly #nameOf = (tool: ToolEntry): string => shownName(this.#options.server(), tool);
 
   get #key(): string {
     return `${this.#options.owner()} ${this.#options.server() ?? ''}`;

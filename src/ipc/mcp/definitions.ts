@@ -73,3 +73,14 @@ function isObjectOrArray(value: unknown): boolean {
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every((entry) => typeof entry === 'string');
 }
+
+interface Named {
+  name: string;
+  exposed_name: string;
+  alias?: string | undefined;
+}
+
+/** The server's own name, or that of a profile, where the client sees one server; else the public name. */
+export function shownName(server: string | undefined, { name, exposed_name, alias = name }: Named): string {
+  return server === undefined ? exposed_name : alias;
+}

@@ -1,10 +1,10 @@
-import type { McpResult, Patience } from '../../fleet/fleet.js';
+import type { McpResult, Patience, PromptEntry } from '../../fleet/fleet.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { DEFERRED } from '../jsonrpc/incoming-requests.js';
 import type { Params } from '../jsonrpc/params.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import type { CallTarget } from './agent-surface.js';
-import { promptDefinition, resourceDefinition, templateDefinition } from './definitions.js';
+import { promptDefinition, resourceDefinition, shownName, templateDefinition } from './definitions.js';
 import { pageOf } from './pages.js';
 import { type McpSession, recordOf } from './session.js';
 
@@ -15,12 +15,6 @@ export type McpMethod = (
   context: RequestContext,
   raw: unknown,
 ) => Promise<unknown> | unknown;
-
-interface Named {
-  name: string;
-  exposed_name: string;
-  alias?: string;
-}
 
 /** MCP up to 2025-11-25, on the connection that also has `fleet/*`. */
 export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
@@ -53,7 +47,7 @@ export const MCP_METHODS: Readonly<Record<string, McpMethod>> = {
     const cursor = params.optionalText('cursor');
     const asked = session.fleet.prompts(session.server, false, patienceOf(cursor));
     const { prompts } = await untilCancelled(signal, asked);
-    const nameOf = shownName(session);
+    const nameOf = (prompt: PromptEntry) => shownName(session.server, prompt);
     const { items, ...rest } = pageOf(prompts, nameOf, cursor);
     return { prompts: items.map((prompt) => promptDefinition(prompt, nameOf(prompt))), ...rest };
   },
@@ -101,11 +95,6 @@ function callTool(
 /** An agent does not wait for a slow server: it gets `list_changed` later. Only the first page waits at all. */
 function patienceOf(cursor: string | undefined): Patience {
   return cursor === undefined ? 'list_wait' : 'none';
-}
-
-/** The server's own name where the client sees one server, else the public name. */
-function shownName({ server }: McpSession): (entry: Named) => string {
-  return ({ name, exposed_name, alias = name }) => (server === undefined ? exposed_name : alias);
 }
 
 const uriOf = ({ uri }: { uri: string }) => uri;

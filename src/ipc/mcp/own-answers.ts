@@ -4,7 +4,7 @@ import type { Surface } from '../../shared/mcp/surface.js';
 import { didYouMean } from '../../shared/text/near-miss.js';
 import { wrong } from '../jsonrpc/params.js';
 import { toErrorObject } from '../jsonrpc/rpc-error.js';
-import { toolDefinition } from './definitions.js';
+import { shownName, toolDefinition } from './definitions.js';
 import type { OwnToolName } from './own-tools.js';
 import { pageOfText } from './read-result.js';
 
@@ -75,7 +75,7 @@ const ANSWERS: Readonly<Record<AnsweringTool, Answer>> = {
     if (names.length > MOST_DESCRIBED)
       throw wrong(`'names' has ${names.length} names: ask for at most ${MOST_DESCRIBED} at once`);
     const { tools, missing } = await fleet.tools(server, false, 'list_wait');
-    const nameOf = (tool: ToolEntry) => (server === undefined ? tool.exposed_name : tool.name);
+    const nameOf = (tool: ToolEntry) => shownName(server, tool);
     const described = names.map((name: string) => {
       const tool = tools.find((one) => nameOf(one) === name);
       if (tool === undefined) return `${name}: no tool has this name. ${didYouMean(name, tools.map(nameOf))}`;
@@ -104,8 +104,8 @@ const ANSWERS: Readonly<Record<AnsweringTool, Answer>> = {
   },
 };
 
-function lineOf({ name, exposed_name, signature, description }: ToolMatch, isAlone: boolean): string {
-  const shown = isAlone ? signature : `${exposed_name}${signature.slice(name.length)}`;
+function lineOf({ exposed_name, signature, description }: ToolMatch, isAlone: boolean): string {
+  const shown = isAlone ? signature : `${exposed_name}${signature.slice(signature.indexOf('('))}`;
   return description === '' ? shown : `${shown}: ${description}`;
 }
 

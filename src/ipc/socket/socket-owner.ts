@@ -115,13 +115,21 @@ export class SocketOwner {
     this.#watch();
   }
 
-  /** Removes the socket if it is still ours, and releases the lock. Open connections stay. */
-  close(): void {
+  /**
+   * Removes the socket if it is still ours. Open connections stay, and no other daemon may serve before `close`. A bridge
+   * whose connection breaks looks for the socket: without one it knows that the daemon did not crash.
+   */
+  hide(): void {
     if (this.#isClosed()) return;
     this.#state = 'closed';
     this.#watcher?.close();
     this.#clock.clearTimeout(this.#timer);
     this.#remove();
+  }
+
+  /** The same, and releases the lock. */
+  close(): void {
+    this.hide();
     this.#lock.release();
   }
 

@@ -391,9 +391,9 @@ describe('toolherd add with a command that is not allowed', () => {
     expect(stderr).toContain('say --allow-command before --');
     expect(stderr).not.toContain('agent.yaml');
     expect(existsSync(agentFile) || existsSync(configFile)).toBe(false);
-    expect((await run('add', 'mine', '--url', 'http://example.com')).stderr).toContain(
-      `at ${agentFile} (not written):`,
-    );
+    const insecure = await run('add', 'mine', '--url', 'http://example.com');
+    expect(insecure.stderr).toContain("error: MCPConfigError: 'url' must use https://");
+    expect(insecure.stderr).toContain('nothing was written');
   });
 
   it.each([[[]], [['-g']]])('--allow-command adds it to security.allowed_commands: %j', async (flags) => {
