@@ -139,7 +139,7 @@ export class Installer {
     try {
       const end = await runNpm(this.#deps, {
         ...npm,
-        args: installArgs(order, temporary.package),
+        args: installArgs(order),
         cwd: temporary.package,
         limitMs: this.#limitMs,
         signal,
@@ -163,11 +163,12 @@ export class Installer {
  * Settings of the user that would put the package elsewhere, or write no lock file, are overridden. Everything else
  * (registry, login, proxy, cache) is as npx would have it.
  */
-function installArgs({ command, runsScripts }: InstallOrder, folder: string): string[] {
+function installArgs({ command, runsScripts }: InstallOrder): string[] {
   return [
     'install',
     command.raw,
-    ...['--prefix', folder, '--no-global', '--location=project', '--no-dry-run'],
+    // without --prefix, which would hide the settings in the npmrc of npm's own prefix: npm installs where it runs
+    ...['--no-global', '--location=project', '--no-dry-run'],
     ...['--save', '--save-exact', '--package-lock', '--install-strategy=hoisted'],
     ...['--no-audit', '--no-fund', '--no-progress', '--no-update-notifier'],
     // as npx: a cached answer is not enough to say what is the latest

@@ -160,6 +160,19 @@ describe('a package that is installed already', () => {
   });
 });
 
+describe('the settings of npm', () => {
+  const registry = share(() => startRegistry());
+
+  it('in the npmrc of its prefix count for an installation, as for npx', async () => {
+    registry().publish({ name: 'told', version: '1.0.0', bin: 'x.js', files: says('told') });
+    const { npm_config_registry: address = '', ...env } = registry().env;
+    const prefix = makeFolder({ 'etc/npmrc': `registry=${address}\n` });
+    const store = openStore({ env } as never);
+    const entry = store.entry(['-y', 'told'], {}, { npm_config_prefix: prefix });
+    expect((await outputOf(entry, await store.launch(entry))).stdout.trim()).toBe('told');
+  });
+});
+
 describe('versions', () => {
   const shared = share(async () => {
     const registry = await startRegistry();
