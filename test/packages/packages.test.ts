@@ -163,7 +163,7 @@ describe('a package that is installed already', () => {
 describe('the settings of npm', () => {
   const registry = share(() => startRegistry());
 
-  it('in the npmrc of its prefix count for an installation, as for npx', async () => {
+  it('those in the npmrc of its prefix count for an installation, as for npx', async () => {
     registry().publish({ name: 'told', version: '1.0.0', bin: 'x.js', files: says('told') });
     const { npm_config_registry: address = '', ...env } = registry().env;
     const prefix = makeFolder({ 'etc/npmrc': `registry=${address}\n` });
