@@ -94,6 +94,8 @@ function npxText(/** @type {Record<string, any>} */ { npx, npxHerd }) {
   const { npx: plain, 'toolherd, npx': direct } = npx;
   const size = (/** @type {number} */ bytes) => `${whole(bytes / 1e6)} MB`;
   return [
+    '## Servers that npx starts',
+    '',
     `Most servers are started with \`npx\`. By \`npx\` server-memory takes ${whole(plain.ms)} ms and ${size(plain.pss)}, under toolherd ` +
       `${whole(direct.ms)} ms and ${size(direct.pss)}: toolherd installs the package once and runs it without \`npx\` ([how](docs/PACKAGES.md)).`,
     '',

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -170,6 +171,49 @@ describe('the settings of npm', () => {
     const store = openStore({ env } as never);
     const entry = store.entry(['-y', 'told'], {}, { npm_config_prefix: prefix });
     expect((await outputOf(entry, await store.launch(entry))).stdout.trim()).toBe('told');
+  });
+});
+
+describe('the store', () => {
+  const registry = share(() => startRegistry());
+
+  it('does not use an installation of which a cleaner left a part: it installs the package again', async () => {
+    registry().publish({ name: 'swept', version: '1.0.0', bin: 'x.js', files: says('whole') });
+    const store = openStore(registry());
+    const entry = store.entry(['-y', 'swept'], {}, globalPrefix());
+    await store.launch(entry);
+    const installed = join(store.folder, 'installed');
+    for (const name of readdirSync(installed))
+      rmSync(join(installed, name, 'node_modules'), { recursive: true });
+    expect((await outputOf(entry, await store.launch(entry))).stdout.trim()).toBe('whole');
+  });
+
+  it('does not let an entry with update: manual follow one with auto', async () => {
+    registry().publish({ name: 'moved', version: '1.0.0', bin: 'x.js', files: says('old') });
+    const store = openStore(registry());
+    const env = globalPrefix();
+    const auto = store.entry(['-y', 'moved'], {}, env);
+    const manual = store.entry(['-y', 'moved'], { server: 'manual', update: 'manual' }, env);
+    for (const entry of [auto, manual]) await store.launch(entry);
+    registry().publish({ name: 'moved', version: '1.1.0', bin: 'x.js', files: says('new') });
+    await store.packages.update(auto);
+    const say = async (entry: typeof auto) =>
+      (await outputOf(entry, await store.launch(entry))).stdout.trim();
+    expect([await say(auto), await say(manual)]).toEqual(['new', 'old']);
+  });
+
+  it('keeps the version that runs, also when the next start has another', async () => {
+    registry().publish({ name: 'grows', version: '1.0.0', bin: 'x.js', files: says('old') });
+    const store = openStore(registry());
+    const entry = store.entry(['-y', 'grows'], {}, globalPrefix());
+    const { path } = await store.launch(entry);
+    registry().publish({ name: 'grows', version: '1.1.0', bin: 'x.js', files: says('new') });
+    await store.packages.update(entry);
+    const folder = dirname(dirname(path[0] ?? ''));
+    const longAgo = new Date(Date.now() - 31 * 86_400_000);
+    utimesSync(join(folder, 'installed.json'), longAgo, longAgo);
+    await store.packages.prune([entry]);
+    expect(existsSync(folder)).toBe(true);
   });
 });
 

@@ -81,15 +81,15 @@ describe('toolherd allow and revoke', () => {
 
   it('X3: allow shows the folders that become MCP roots, and the names that an envFile sets', async () => {
     const entry = `{type: mcp, name: a, description: d, server: s, command: npx, envFile: .env,
-      roots: [/root/.ssh, "x\\u202Ey"], config: {allowed_directories: ["/", "\${userHome}"]}}`;
+      roots: [/srv/keys, "x\\u202Ey"], config: {allowed_directories: ["/", "\${userHome}"]}}`;
     const cwd = makeFolder({ 'agent.yaml': `tools:\n  - ${entry}\n`, '.env': 'B=canary-value\nA=1\n' });
     const { stderr } = await toolherd(['allow'], { cwd });
     expect(stderr).toContain('\n    reads        .env, which sets A, B\n');
-    expect(stderr).toContain("\n    may use      /root/.ssh 'x\\u{202e}y' / ${userHome}\n");
+    expect(stderr).toContain("\n    may use      /srv/keys 'x\\u{202e}y' / ${userHome}\n");
     expect(stderr).not.toContain('canary-value');
     const { error } = JSON.parse((await toolherd(['allow', '--json'], { cwd })).stdout);
     expect(error.would_run).toMatchObject([
-      { env_file_names: ['A', 'B'], roots: ['/root/.ssh', 'x\u202Ey', '/', '${userHome}'] },
+      { env_file_names: ['A', 'B'], roots: ['/srv/keys', 'x\u202Ey', '/', '${userHome}'] },
     ]);
   });
 
