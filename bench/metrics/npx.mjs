@@ -14,22 +14,22 @@ import { openPipe } from '../transports/raw.mjs';
 /** One is measured alone; a herd has equal numbers of all. */
 const ALONE = 'memory';
 const PACKAGES = ['everything', 'filesystem', ALONE, 'sequential-thinking'];
-/** Its folders are the argument of server-filesystem; the others ignore it. */
-const FOLDER = '.';
+/** server-filesystem wants a folder; server-everything refuses what it does not know. */
+const argumentsOf = (/** @type {string} */ name) => (name === 'filesystem' ? ['.'] : []);
 const packageOf = (/** @type {string} */ name) => `@modelcontextprotocol/server-${name}`;
 const env = { ...environment, npm_config_cache: NPM_CACHE };
 /** A proxy at which nothing listens: npm reaches no registry. */
 const OFFLINE = { HTTPS_PROXY: 'http://127.0.0.1:9', HTTP_PROXY: 'http://127.0.0.1:9' };
 
 /** @returns {Bench.Argv} */
-const byNpx = (/** @type {string} */ name) => ['npx', '-y', packageOf(name), FOLDER];
+const byNpx = (/** @type {string} */ name) => ['npx', '-y', packageOf(name), ...argumentsOf(name)];
 
 /** @returns {Bench.Argv} */
 function byNode(/** @type {string} */ name) {
   const { folder } = install(`${packageOf(name)}@2026`, { folder: `bench/server-${name}`, env });
   const root = join(folder, 'node_modules', packageOf(name));
   const { bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return [process.execPath, join(root, /** @type {string} */ (Object.values(bin)[0])), FOLDER];
+  return [process.execPath, join(root, /** @type {string} */ (Object.values(bin)[0])), ...argumentsOf(name)];
 }
 
 /** So many servers: each package in turn. */
