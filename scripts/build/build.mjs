@@ -63,12 +63,30 @@ const keepApart = (packages) => ({
   },
 });
 
+/**
+ * Modules that packages import and the daemon never uses: a validator of JSON Schema, for which the driver of servers gives the
+ * SDK's client another one, and pino's worker threads. Their code would be read and run at every start.
+ * @type {import('esbuild').Plugin}
+ */
+const leaveOut = {
+  name: 'leave-out',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/validation\/ajv-provider\.js$|^thread-stream$/ }, ({ path }) => ({
+      path,
+      namespace: 'leave-out',
+    }));
+    onLoad({ filter: /.*/, namespace: 'leave-out' }, () => ({
+      contents: 'export class AjvJsonSchemaValidator {}',
+    }));
+  },
+};
+
 await Promise.all([
   build({ ...command, entryPoints: { ...apartOfDaemon, ...apartOfCommands } }),
   build({
     ...command,
     entryPoints: { program: 'src/daemon/program.ts' },
-    plugins: [keepApart(apartOfDaemon)],
+    plugins: [keepApart(apartOfDaemon), leaveOut],
     // a script from a code cache can call require, but not import()
     supported: { 'dynamic-import': false },
   }),
