@@ -8,9 +8,9 @@ interface CalledTool {
   count: number;
 }
 
-/** About 12,000 records. They are read in 30 ms of processor time. */
+/** About 10,000 records, which take 55 ms of processor time (Node 20.20, 2026-11-18). */
 const MOST_BYTES = 4 * 2 ** 20;
-/** A slice takes about 1 ms, so that calls pass meanwhile. */
+/** Records of one slice, 3 ms: calls pass between slices. */
 const SLICE = 500;
 
 /** Which tools were called before this time (in ms since 1970), by the newest records of the audit file. */
@@ -24,7 +24,7 @@ export async function readCalledTools(path: string, before: number): Promise<Cal
     if (at % SLICE === SLICE - 1) await nextTurn();
     const one = calledTool(line, before);
     if (one === undefined) continue;
-    const key = JSON.stringify(one);
+    const key = `${one.server}\0${one.tool}`;
     const known = called.get(key);
     if (known === undefined) called.set(key, { ...one, count: 1 });
     else known.count += 1;

@@ -197,14 +197,14 @@ describe('an agent in search mode', () => {
     const ring = (agent: Agent) =>
       agent.call('call_tool', { name: 'till__echo', arguments: { value: 'ring' } });
     expect(await find(stranger)).not.toContain('till');
-    expect((await ring(stranger)).isError).toBe(true);
+    await expect(ring(stranger)).rejects.toThrow("no server has a tool 'till__echo'");
     await project.allow();
     const friend = await agent2025(inProject, '--surface', 'search');
     expect(await find(friend)).toContain('till__echo(');
     expect(textOf(await ring(friend))).toBe('ring');
     // an agent without the file still does not have its servers
     expect(await find(stranger)).not.toContain('till');
-    expect((await ring(stranger)).isError).toBe(true);
+    await expect(ring(stranger)).rejects.toThrow("no server has a tool 'till__echo'");
   });
 
   it('keeps its tools when it calls before it lists, as after a new daemon', async () => {
