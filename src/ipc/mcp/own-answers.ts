@@ -119,8 +119,9 @@ function lineOf({ exposed_name, signature, description }: ToolMatch, isAlone: bo
   return description === '' ? `${shown}${how}` : `${shown}${how}: ${description}`;
 }
 
+/** The reason says whether what the server listed last was searched. */
 function missingLines(missing: readonly MissingList[]): string[] {
-  return missing.map(({ server, reason }) => `Not searched: ${server}: ${reason}`);
+  return missing.map(({ server, reason }) => `Not up to date: ${server}: ${reason}`);
 }
 
 function said(text: string): McpResult {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeProject } from '../../../daemon/views/support.js';
-import { config, server } from '../../../faults/config.js';
+import { command, config, server } from '../../../faults/config.js';
 import { makeFolder } from '../../../support/folder.js';
 import { startHerd, until } from '../../../support/herd.js';
 import { share } from '../../../support/share.js';
@@ -144,6 +144,25 @@ describe('an agent in search mode', () => {
       expect(textOf(await all.call('search_tools'))).toBe('done');
     },
   );
+
+  it('reads why a search found nothing: servers that are quarantined or disabled, and similar words', async () => {
+    const { home } = await startHerd(
+      config([
+        server('good', 'good.mjs'),
+        command('dies', '/nowhere/server', []),
+        server('off', 'offers.mjs', { enabled: false }),
+      ]),
+    );
+    const agent = await agent2025(home, '--surface', 'search');
+    const said = textOf(await agent.call('search_tools', { query: 'ecko' })).split('\n');
+    expect(said).toEqual([
+      'Nothing was found.',
+      expect.stringMatching(/^- none of \d+ tools has a word of the query$/),
+      '- words of tools that are similar: echo',
+      '- servers that cannot run were not searched: off (disabled)',
+      expect.stringMatching(/^Not up to date: dies: it is quarantined: .*does not exist/),
+    ]);
+  });
 
   it('is told to call a tool of toolherd directly where it calls it through call_tool', async () => {
     const { home } = await startHerd(config([server('good', 'good.mjs')]));
