@@ -28,7 +28,7 @@ test('a missing file has no calls', async () => {
   expect(await readCalledTools(join(makeFolder(), 'audit.log'), START)).toEqual([]);
 });
 
-test('of a long file only the newest 4 MiB are read, in slices between which others run', async () => {
+test('only the newest 4 MiB of a long file are read, in slices between which others run', async () => {
   const file = join(makeFolder(), 'audit.log');
   const newest = record('new').repeat(60_000);
   writeFileSync(file, record('old') + newest);
