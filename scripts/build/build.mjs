@@ -107,6 +107,7 @@ await Promise.all([
       ['watch', 'src/cli/commands/servers/watch.ts'],
       ['tool-help', 'src/cli/commands/tools/tool-help.ts'],
       ['confirm', 'src/cli/ui/confirm.ts'],
+      ['known-servers', 'src/cli/core/known-servers.ts'],
       ['start-daemon', 'src/cli/daemon/start.ts'],
       ['daemon', 'src/bin/daemon.ts'],
     ]),

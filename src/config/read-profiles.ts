@@ -1,11 +1,13 @@
 import type { JsonObject } from '../shared/json.js';
 import { type Profile, serverFilter, toolKey } from '../shared/mcp/profile.js';
 import { DEFAULT_SEPARATOR, publicNamePrefix } from '../shared/mcp/separators.js';
+import { isOwnName } from '../shared/mcp/surface.js';
 import { mayBeginWith, nameFilter } from '../shared/text/glob.js';
 import { valueOr } from './fields/defaults.js';
 import type { Report } from './fields/parsed-entry.js';
 import { PROFILE_FIELDS, PROFILE_NAME, profileShape } from './fields/profile.js';
 import { quoteName, shapeProblems } from './fields/shape-problems.js';
+import { readSurface } from './fields/surface.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from './parse/document.js';
 
 /** The profiles of one file. */
@@ -63,6 +65,7 @@ function readProfile(
     rename: valueOr<Record<string, string>>(fields.rename, {}),
     describe: valueOr<Record<string, string>>(fields.describe, {}),
     defaults: valueOr<Record<string, JsonObject>>(fields.defaults, {}),
+    surface: readSurface(valueOr<DataMap>(fields.surface, {})),
   };
   const isSound = [checkKeys(document, profile, report), checkRenames(document, profile, report)];
   return isSound.every(Boolean) ? profile : undefined;
@@ -87,18 +90,23 @@ function checkKeys(document: SourceDocument, profile: Profile, report: Report): 
   return isSound;
 }
 
-/** False where two tools have one name. */
+/** False where two tools have one name, or one has the name of a tool of toolherd. */
 function checkRenames(document: SourceDocument, { name, rename }: Profile, report: Report): boolean {
   const byName = new Map<string, string>();
   let isSound = true;
   for (const [key, publicName] of Object.entries(rename)) {
+    const refuse = (message: string, fix: string) => {
+      isSound = false;
+      report(document.problem('ConfigError', ['profiles', name, 'rename', key], message, fix));
+    };
+    if (isOwnName(publicName))
+      refuse(`${quoteName(publicName)} is a tool of toolherd in search mode`, 'choose another name');
     const other = byName.get(publicName);
     byName.set(publicName, key);
     if (other === undefined) continue;
-    isSound = false;
-    const message = `${quoteName(other)} and ${quoteName(key)} would both be called ${quoteName(publicName)}`;
-    report(
-      document.problem('ConfigError', ['profiles', name, 'rename', key], message, 'give each its own name'),
+    refuse(
+      `${quoteName(other)} and ${quoteName(key)} would both be called ${quoteName(publicName)}`,
+      'give each its own name',
     );
   }
   return isSound;
@@ -115,7 +123,7 @@ export function checkProfiles(
   warn: Report,
 ): void {
   for (const profile of profiles) {
-    const { name, rename, tools } = profile;
+    const { name, rename, tools, surface } = profile;
     for (const [key, publicName] of Object.entries(rename)) {
       const owner = servers.find((server) =>
         publicName.startsWith(publicNamePrefix(server, DEFAULT_SEPARATOR)),
@@ -134,10 +142,13 @@ export function checkProfiles(
         warnAt(['servers', index], `${quoteName(glob)} matches no server`, 'value');
     });
     const own = servers.filter(serverFilter(profile));
-    tools.forEach((glob, index) => {
-      if (!own.some((server) => mayBeginWith(glob, toolKey(server, ''))))
-        warnAt(['tools', index], `${quoteName(glob)} matches no tool of the profile's servers`, 'value');
-    });
+    const warnAboutGlobs = (path: string[], globs: readonly string[]) =>
+      globs.forEach((glob, index) => {
+        if (!own.some((server) => mayBeginWith(glob, toolKey(server, ''))))
+          warnAt([...path, index], `${quoteName(glob)} matches no tool of the profile's servers`, 'value');
+      });
+    warnAboutGlobs(['tools'], tools);
+    warnAboutGlobs(['surface', 'always'], surface.always ?? []);
     const isTool = nameFilter(tools);
     for (const field of KEYED_BY_TOOL) {
       for (const key of Object.keys(profile[field])) {

@@ -65,7 +65,10 @@ export class AgentViews {
     const { herd, surface } = this.#options;
     const base = profile === undefined ? herd.view : herd.view.narrow(profile);
     const none = { agent: null, warnings: [], onClosed: () => undefined };
-    return new AgentConnectionView({ base, connection, toFleet, profile: profile ?? null, surface, ...none });
+    return new AgentConnectionView({
+      ...{ base, connection, toFleet, profile: profile ?? null, ...none },
+      surface: () => base.surface(surface()),
+    });
   }
 
   async ofAgent(
@@ -88,8 +91,8 @@ export class AgentViews {
         profile: profile ?? null,
         warnings: warningsOf(loaded),
         toFleet,
-        surface,
       },
+      surface: () => base.surface(surface()),
       onClosed: () => agent.disconnected(),
     });
   }

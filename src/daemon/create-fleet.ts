@@ -8,6 +8,7 @@ import type {
   ShutdownReport,
 } from '../fleet/fleet.js';
 import type { Authorizations } from '../link/auth/authorizations.js';
+import type { Surface } from '../shared/mcp/surface.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { authorizing } from './authorize.js';
 import type { HerdPackages } from './herd-packages.js';
@@ -15,6 +16,8 @@ import type { HerdPackages } from './herd-packages.js';
 /** What a fleet asks of the runtime and not of its view. */
 export interface FleetBackend {
   daemon(): DaemonStatus;
+  /** `daemon.surface` of the present config. */
+  surface(): Surface;
   authorizations: Authorizations;
   reload(isDryRun?: boolean): Promise<ReloadReport>;
   logs(view: HerdView, params?: LogParams): Promise<LogEntry[]>;
@@ -31,7 +34,11 @@ export interface FleetBackend {
  */
 export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
   return {
-    status: async (names) => ({ servers: view.status(names), daemon: backend.daemon() }),
+    status: async (names) => {
+      const { mode, aboveTokens } = view.surface(backend.surface());
+      const surface = { mode, above_tokens: aboveTokens };
+      return { servers: view.status(names), daemon: { ...backend.daemon(), surface } };
+    },
     start: (selection, wait) => view.order('start', selection, wait),
     stop: (selection, wait) => view.order('stop', selection, wait),
     restart: (selection, wait) => view.order('restart', selection, wait),
@@ -49,12 +56,15 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     callMany: (params, context) => view.calls.many(params, context),
     broadcast: (params, context) => view.calls.broadcast(params, context),
     inspect: async (server) => view.inspect(server),
-    profiles: () => view.profiles(),
+    profiles: () => view.profiles(backend.surface()),
     pins: async (params) => view.pins(params),
     ...authorizing(view, backend.authorizations),
     outdated: (names) => backend.packages.outdated(view, names),
     update: (selection, isDryRun) => backend.packages.update(view, selection, isDryRun),
-    reload: (isDryRun) => backend.reload(isDryRun),
+    reload: async (isDryRun) => {
+      view.checkWhole('reload the config');
+      return backend.reload(isDryRun);
+    },
     logs: (params) => backend.logs(view, params),
     register: async (document, folder) => {
       view.checkWhole('register a server');

@@ -11,6 +11,7 @@ import { openLink } from '../link/open-link.js';
 import { EraCache } from '../link/protocol/negotiation/era-cache.js';
 import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
+import { readCalledTools } from '../log/called-tools.js';
 import { Logs } from '../log/logs.js';
 import type { LaunchEvents } from '../packages/entry.js';
 import { type Clock, dateOf, systemClock } from '../shared/clock.js';
@@ -185,6 +186,7 @@ export class HerdRuntime {
   #createHerd(): Herd {
     const { paths, agentFile, callerOf } = this.#options;
     const now = () => dateOf(this.#clock);
+    const startedAt = now();
     const { daemon } = this.#settings;
     const herd = new Herd({
       agent: agentFile,
@@ -199,6 +201,7 @@ export class HerdRuntime {
       audit: (record) => this.#audit.add(record),
       catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), now, this.#warn),
       journals: this.#journals,
+      calledBefore: () => readCalledTools(paths.auditFile, startedAt),
       pins: {
         store: new PinFiles(join(paths.stateFolder, 'pins'), now),
         policy: () => this.#settings.security.pin,
@@ -302,11 +305,8 @@ export class HerdRuntime {
         config_error: this.#reloader.error,
         audit: { file: this.#audit.path, lost: this.#audit.lost },
         memory: this.#herd.memoryReport() ?? null,
-        surface: {
-          mode: this.#settings.daemon.surface.mode,
-          above_tokens: this.#settings.daemon.surface.aboveTokens,
-        },
       }),
+      surface: () => this.#settings.daemon.surface,
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
       packages: this.#packages,

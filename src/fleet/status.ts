@@ -113,7 +113,7 @@ export interface DaemonStatus {
    * set. `problem`: they use more, and none is idle that could be stopped.
    */
   memory?: { max_rss: number; rss_bytes: number | null; problem: string | null } | null;
-  /** `daemon.surface`: whether agents list all tools or search them. Absent in the answer of an older daemon. */
+  /** Whether agents of this view list all tools or search them: `daemon.surface`, or that of the profile. Absent in the answer of an older daemon. */
   surface?: { mode: SurfaceMode; above_tokens: number };
 }
 

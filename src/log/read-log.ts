@@ -87,7 +87,8 @@ async function readFrom(path: string, offset: number): Promise<Buffer> {
   return readTail(path, Math.max(0, look(path).size - offset));
 }
 
-async function readTail(path: string, most: number): Promise<Buffer> {
+/** The end of a file; empty where it cannot be read. */
+export async function readTail(path: string, most: number): Promise<Buffer> {
   let file: FileHandle | undefined;
   try {
     file = await open(path, 'r');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { OWN_TOOL_NAMES } from '../../src/shared/mcp/surface.js';
 import { allow, loadGlobal, loadHerd, makeHerd, problemsOf, trustRefusalOf } from './support.js';
 
 const SERVERS =
@@ -13,7 +14,7 @@ const warningsOf = async (profiles: string) =>
 describe('profiles of a config', () => {
   it('have every field, or the default of each', async () => {
     const whole =
-      '{description: d, servers: [git], tools: ["git.*"], rename: {git.log: history}, describe: {git.log: words}, defaults: {git.log: {n: 3}}}';
+      '{description: d, servers: [git], tools: ["git.*"], rename: {git.log: history}, describe: {git.log: words}, defaults: {git.log: {n: 3}}, surface: {mode: search, always: [git.log]}}';
     const profiles = await profilesOf(`{review: ${whole}, all: }`);
     expect([...profiles.keys()]).toEqual(['review', 'all']);
     expect(profiles.get('review')).toMatchObject({
@@ -23,6 +24,11 @@ describe('profiles of a config', () => {
       describe: { 'git.log': 'words' },
       defaults: { 'git.log': { n: 3 } },
     });
+    // what it leaves out is that of the daemon
+    expect([...profiles.values()].map(({ surface }) => surface)).toEqual([
+      { mode: 'search', always: ['git.log'] },
+      {},
+    ]);
     expect(profiles.get('all')).toMatchObject({ servers: undefined, tools: ['*'], rename: {}, defaults: {} });
   });
 
@@ -35,6 +41,10 @@ describe('profiles of a config', () => {
     ['{a: {rename: {git.log: "a b"}}}', 'must be 1 to 64 letters'],
     ['{a: {defaults: {git.log: 3}}}', 'must be a map of arguments'],
     ['{a: {rename: {git.log: x, git.show: x}}}', "'git.log' and 'git.show' would both be called 'x'"],
+    ['{a: {rename: {git.log: call_tool}}}', "'call_tool' is a tool of toolherd in search mode"],
+    ['{a: {surface: {mode: serch}}}', "did you mean 'search'?"],
+    ['{a: {surface: {separator: _}}}', "Unknown field 'separator' in 'surface'"],
+    ['{a: {surface: {above_tokens: -1}}}', "'surface.above_tokens' must be a whole number"],
     ['{a: {rename: {git.log: my-hub__log}}}', "'my-hub__log' begins like the tools of 'my.hub'"],
   ])('%s is refused with its reason', async (profiles, message) => {
     const messages = await messagesOf(profiles);
@@ -42,9 +52,23 @@ describe('profiles of a config', () => {
     expect(messages[0]).toContain(message);
   });
 
+  it.each(OWN_TOOL_NAMES)('a rename to %s is refused with its file and line', async (name) => {
+    const text = config(`\n  a:\n    rename:\n      git.log: ${name}`);
+    const [problem, ...others] = await problemsOf({ config: text });
+    expect([others, problem]).toEqual([
+      [],
+      expect.objectContaining({
+        file: expect.stringContaining('config.yaml'),
+        line: 8,
+        path: 'profiles.a.rename["git.log"]',
+      }),
+    ]);
+  });
+
   it.each([
     ['{a: {servers: [gti]}}', ["profiles.a.servers[0]: 'gti' matches no server"]],
     ['{a: {tools: ["gti.*", "git.*"]}}', ["profiles.a.tools[0]: 'gti.*' matches no tool"]],
+    ['{a: {surface: {always: ["gti.*"]}}}', ["profiles.a.surface.always[0]: 'gti.*' matches no tool"]],
     ['{a: {tools: ["git.*"], describe: {my.hub.x: w}}}', ["'my.hub.x' in 'describe' is no tool"]],
     ['{a: {servers: [git, "my.*"], tools: ["my.hub.*", "*.log"]}}', []],
   ])('%s has warnings for what fits nothing', async (profiles, expected) => {

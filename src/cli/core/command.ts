@@ -18,6 +18,8 @@ export type Completion =
   | 'prompt'
   /** The URI of a resource of the server before it. */
   | 'resource'
+  /** Of the config files: it needs no daemon. */
+  | 'profile'
   | readonly string[];
 
 export interface ArgumentDeclaration {

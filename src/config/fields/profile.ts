@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import type { Default } from './defaults.js';
 import { anyMap, map, names, optional, text } from './shapes.js';
+import { surfaceShapes } from './surface.js';
 
 interface ProfileField {
   shape: z.ZodMiniType;
@@ -52,6 +53,12 @@ export const PROFILE_FIELDS = {
     about:
       'Arguments that toolherd fills in, and that agents neither see nor change: {server.tool: {argument: value}}.',
     default: 'none',
+  },
+  surface: {
+    shape: map(surfaceShapes()),
+    about:
+      'What agents with this profile see, instead of daemon.surface: {mode: auto, all or search, above_tokens, always, result_limit}. What it leaves out is as there.',
+    default: { value: {}, shown: '`daemon.surface`' },
   },
 } as const satisfies Record<string, ProfileField>;
 

@@ -1,13 +1,14 @@
 import * as z from 'zod/mini';
 import { LOG_THRESHOLDS } from '../../shared/mcp/log-levels.js';
 import { DEFAULT_SEPARATOR, SEPARATORS } from '../../shared/mcp/separators.js';
-import { DEFAULT_SURFACE, SURFACE_MODES, type Surface } from '../../shared/mcp/surface.js';
+import { DEFAULT_SURFACE } from '../../shared/mcp/surface.js';
 import { type DataMap, isMap, type SourceDocument } from '../parse/document.js';
 import type { Problem } from '../parse/problem.js';
 import { type Default, toMs, valueOr } from './defaults.js';
 import { shapeProblems } from './shape-problems.js';
 import { choice, map, names, optional, secondsOrOff, text, whole } from './shapes.js';
 import type { Settings } from './spec.js';
+import { readSurface, surfaceShapes } from './surface.js';
 import { isLoopback } from './url-rule.js';
 
 export const DEFAULT_REGISTRY = 'https://registry.modelcontextprotocol.io/v0.1';
@@ -50,13 +51,7 @@ export const SETTINGS = {
       default: 2,
     },
     surface: {
-      shape: map({
-        separator: optional(choice(...SEPARATORS)),
-        mode: optional(choice(...SURFACE_MODES)),
-        above_tokens: optional(whole(0, 1_000_000_000)),
-        always: optional(names()),
-        result_limit: optional(whole(0, 1_000_000_000)),
-      }),
+      shape: map({ separator: optional(choice(...SEPARATORS)), ...surfaceShapes() }),
       about:
         'What agents see. mode: all lists every tool; search lists four tools that find, describe and call the others; auto searches where the definitions of all tools have more than above_tokens tokens. always: globs of server.tool that are listed in search mode too. result_limit: characters of text in a result in search mode, 0 for no limit. separator: _ writes the name of a tool as server_tool; it is one of __ _ - and . (a dot is refused by the providers of most models).',
       default: {
@@ -188,6 +183,7 @@ function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http
       listWaitMs: toMs(daemon.list_wait, d.list_wait.default),
       surface: {
         separator: valueOr(asMap(daemon.surface).separator, d.surface.default.separator),
+        ...DEFAULT_SURFACE,
         ...readSurface(asMap(daemon.surface)),
       },
       runner: valueOr(daemon.runner, d.runner.default),
@@ -204,16 +200,6 @@ function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http
       elicitation: valueOr(security.elicitation, s.elicitation.default),
       installScripts: valueOr(security.install_scripts, s.install_scripts.default),
     },
-  };
-}
-
-/** A `surface` of a config, with the values of `base` for what it leaves out. */
-export function readSurface(given: DataMap, base: Surface = DEFAULT_SURFACE): Surface {
-  return {
-    mode: valueOr(given.mode, base.mode),
-    aboveTokens: valueOr(given.above_tokens, base.aboveTokens),
-    always: valueOr(given.always, [...base.always]),
-    resultLimit: valueOr(given.result_limit, base.resultLimit),
   };
 }
 

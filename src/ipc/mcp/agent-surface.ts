@@ -1,11 +1,11 @@
+import { shownName, toolDefinition } from '../../fleet/definitions.js';
 import type { LocalFleet, McpResult, Patience, ResultCut, ToolEntry } from '../../fleet/fleet.js';
 import type { JsonObject } from '../../shared/json.js';
-import type { Surface } from '../../shared/mcp/surface.js';
+import { isOwnName, type Surface } from '../../shared/mcp/surface.js';
 import { nameFilter } from '../../shared/text/glob.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
-import { shownName, toolDefinition } from './definitions.js';
-import { answerOwn, calledTool, isRefusal } from './own-answers.js';
-import { isOwnName, OWN_TOOLS } from './own-tools.js';
+import { answerOwn, calledTool, isRefusal, notThroughCallTool } from './own-answers.js';
+import { OWN_TOOLS } from './own-tools.js';
 import { pageOf } from './pages.js';
 
 export interface AgentSurfaceOptions {
@@ -84,7 +84,7 @@ export class AgentSurface {
     return { tools: items.map((tool) => toolDefinition(tool, this.#nameOf(tool))), ...rest };
   }
 
-  /** A promise only where the agent's list is not decided and the name is one of toolherd's. */
+  /** A promise only where the name is one of toolherd's, and a server may have a tool of the same name. */
   target(params: JsonObject): CallTarget | Promise<CallTarget> {
     if (!isOwnName(params.name)) return this.#call(params);
     if (this.isSearch) return this.#own(params);
@@ -94,11 +94,15 @@ export class AgentSurface {
 
   /** The client may have this name from a server, which it sees alone or by a short separator. */
   async #undecided(params: JsonObject): Promise<CallTarget> {
-    const { fleet, server } = this.#options;
-    const { tools } = await fleet.tools(server(), false, 'none');
-    if (tools.some((tool) => this.#nameOf(tool) === params.name)) return this.#call(params);
+    if (await this.#isOfServer(params.name)) return this.#call(params);
     this.#search();
     return this.#own(params);
+  }
+
+  async #isOfServer(name: unknown): Promise<boolean> {
+    const { fleet, server } = this.#options;
+    const { tools } = await fleet.tools(server(), false, 'none');
+    return tools.some((tool) => this.#nameOf(tool) === name);
   }
 
   #call(params: JsonObject): CallTarget {
@@ -107,12 +111,19 @@ export class AgentSurface {
     return { kind: 'call', params, cut: limit === 0 ? undefined : { limit, owner: owner() } };
   }
 
-  #own(params: JsonObject): CallTarget {
+  /** Through `call_tool` a name of toolherd means the tool of a server. */
+  async #calledOwn(called: JsonObject): Promise<CallTarget> {
+    if (await this.#isOfServer(called.name)) return this.#call(called);
+    return { kind: 'answer', answer: async () => notThroughCallTool(called.name) };
+  }
+
+  #own(params: JsonObject): CallTarget | Promise<CallTarget> {
     const { fleet, surface, server, owner } = this.#options;
     const { name } = params;
     if (name === 'call_tool') {
       const called = calledTool(params);
-      return isRefusal(called) ? { kind: 'answer', answer: async () => called } : this.#call(called);
+      if (isRefusal(called)) return { kind: 'answer', answer: async () => called };
+      return isOwnName(called.name) ? this.#calledOwn(called) : this.#call(called);
     }
     const tool = name as Parameters<typeof answerOwn>[0];
     const own = { fleet, server: server(), surface: surface(), owner: owner() };

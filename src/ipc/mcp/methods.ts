@@ -1,10 +1,15 @@
+import {
+  promptDefinition,
+  resourceDefinition,
+  shownName,
+  templateDefinition,
+} from '../../fleet/definitions.js';
 import type { McpResult, Patience, PromptEntry } from '../../fleet/fleet.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { DEFERRED } from '../jsonrpc/incoming-requests.js';
 import type { Params } from '../jsonrpc/params.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import type { CallTarget } from './agent-surface.js';
-import { promptDefinition, resourceDefinition, shownName, templateDefinition } from './definitions.js';
 import { pageOf } from './pages.js';
 import { type McpSession, recordOf } from './session.js';
 

@@ -1,11 +1,10 @@
+import { shownName, toolDefinition } from '../../fleet/definitions.js';
 import type { LocalFleet, McpResult, MissingList, ToolEntry, ToolMatch } from '../../fleet/fleet.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
-import type { Surface } from '../../shared/mcp/surface.js';
+import { isOwnName, type OwnToolName, type Surface } from '../../shared/mcp/surface.js';
 import { didYouMean } from '../../shared/text/near-miss.js';
 import { wrong } from '../jsonrpc/params.js';
 import { toErrorObject } from '../jsonrpc/rpc-error.js';
-import { shownName, toolDefinition } from './definitions.js';
-import type { OwnToolName } from './own-tools.js';
 import { pageOfText } from './read-result.js';
 
 /** What the answers of toolherd's own tools are made from. */
@@ -47,7 +46,14 @@ export function calledTool(params: JsonObject): JsonObject | McpResult {
   return { ...rest, name, arguments: args ?? {} };
 }
 
-export function isRefusal(called: JsonObject | McpResult): called is McpResult {
+/** A model may take the tools of toolherd for tools that it has to call by another one. */
+export function notThroughCallTool(name: unknown): McpResult {
+  return failed(
+    `${String(name)} is a tool of toolherd, and no server has a tool of this name: call it directly`,
+  );
+}
+
+export function isRefusal(called: JsonObject | McpResult): called is McpResult & { isError: true } {
   return called.isError === true;
 }
 
@@ -105,12 +111,17 @@ const ANSWERS: Readonly<Record<AnsweringTool, Answer>> = {
 };
 
 function lineOf({ exposed_name, signature, description }: ToolMatch, isAlone: boolean): string {
-  const shown = isAlone ? signature : `${exposed_name}${signature.slice(signature.indexOf('('))}`;
-  return description === '' ? shown : `${shown}: ${description}`;
+  const at = signature.indexOf('(');
+  const name = isAlone ? signature.slice(0, at) : exposed_name;
+  const shown = `${name}${signature.slice(at)}`;
+  // in search mode its name alone means the tool of toolherd
+  const how = isOwnName(name) ? ' [only through call_tool]' : '';
+  return description === '' ? `${shown}${how}` : `${shown}${how}: ${description}`;
 }
 
+/** The reason says whether what the server listed last was searched. */
 function missingLines(missing: readonly MissingList[]): string[] {
-  return missing.map(({ server, reason }) => `Not searched: ${server}: ${reason}`);
+  return missing.map(({ server, reason }) => `Not up to date: ${server}: ${reason}`);
 }
 
 function said(text: string): McpResult {

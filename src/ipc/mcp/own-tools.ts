@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../shared/json.js';
+import type { OwnToolName } from '../../shared/mcp/surface.js';
 
 /** The tools of toolherd for an agent that searches. They never change, so that the client can cache its prompt. */
 export const OWN_TOOLS = [
@@ -58,12 +59,4 @@ export const OWN_TOOLS = [
     },
     annotations: { readOnlyHint: true },
   },
-] as const satisfies readonly JsonObject[];
-
-export type OwnToolName = (typeof OWN_TOOLS)[number]['name'];
-
-const NAMES: ReadonlySet<unknown> = new Set(OWN_TOOLS.map(({ name }) => name));
-
-export function isOwnName(name: unknown): name is OwnToolName {
-  return NAMES.has(name);
-}
+] as const satisfies readonly (JsonObject & { name: OwnToolName })[];

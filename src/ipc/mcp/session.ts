@@ -38,7 +38,7 @@ export interface McpSessionOptions {
   separator?: () => Separator | undefined;
   /** What the tools look like to the agent. Default: as without a config. */
   surface?: () => Surface;
-  /** Whose cut results are kept. Default: the connection. */
+  /** Whose cut results are kept: the connection or the client, in its present view. Default: the connection. */
   owner?: () => string;
   /** See `AgentSurfaceOptions`. */
   searching?: AgentSurfaceOptions['searching'];

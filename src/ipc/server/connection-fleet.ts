@@ -60,6 +60,11 @@ export class ConnectionFleet implements ConnectionFacts {
     return this.#view.profile;
   }
 
+  /** What its view is made from. */
+  get viewName(): readonly string[] {
+    return [this.agent ?? '', this.profile ?? ''];
+  }
+
   get surface(): Surface {
     const { surface } = this.#view;
     return this.surfaceMode === undefined ? surface : { ...surface, mode: this.surfaceMode };

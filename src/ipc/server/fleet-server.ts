@@ -92,10 +92,11 @@ export class FleetServer {
       ...{ fleet, peer, caller, introduce, clock: this.#clock },
       separator: () => connectionFleet.separator,
       surface: () => connectionFleet.surface,
+      // a result is for the view that got it: a connection can change to another one
+      owner: () => [isStateless ? this.#turnOf(caller) : caller, ...connectionFleet.viewName].join('\0'),
       ...(isStateless && {
         suspended: this.#suspended,
         turn: () => this.#turnOf(caller),
-        owner: () => `${this.#turnOf(caller)} ${connectionFleet.agent ?? ''}`,
         searching: this.#searching,
       }),
     });

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../json.js';
 import { mayBeginWith, nameFilter } from '../text/glob.js';
+import type { Surface } from './surface.js';
 
 /** A named part of the herd. Keys of its maps are `server.tool`. */
 export interface Profile {
@@ -17,6 +18,8 @@ export interface Profile {
   describe: Readonly<Record<string, string>>;
   /** Arguments that are filled in, and hidden from the schema. */
   defaults: Readonly<Record<string, JsonObject>>;
+  /** Instead of the same parts of `daemon.surface`. */
+  surface: Partial<Surface>;
 }
 
 /** How a profile names a tool. With an empty tool: how the keys of a server begin. */

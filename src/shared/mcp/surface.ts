@@ -21,6 +21,17 @@ export const DEFAULT_SURFACE: Surface = {
   resultLimit: 100_000,
 };
 
+/** The tools of toolherd in search mode. A profile gives no tool one of these names. */
+export const OWN_TOOL_NAMES = ['search_tools', 'describe_tools', 'call_tool', 'read_result'] as const;
+
+export type OwnToolName = (typeof OWN_TOOL_NAMES)[number];
+
+const OWN_NAMES: ReadonlySet<unknown> = new Set(OWN_TOOL_NAMES);
+
+export function isOwnName(name: unknown): name is OwnToolName {
+  return OWN_NAMES.has(name);
+}
+
 const CHARACTERS_PER_TOKEN = 4;
 
 /** How many tokens a model reads for this JSON value: an estimate, which no tokenizer of a model is needed for. */

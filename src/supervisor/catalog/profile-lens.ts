@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../shared/json.js';
 import { type Profile, serverFilter, toolKey } from '../../shared/mcp/profile.js';
+import type { Surface } from '../../shared/mcp/surface.js';
 import { nameFilter } from '../../shared/text/glob.js';
 import { unknownProfile } from '../errors.js';
 
@@ -32,6 +33,11 @@ export class ProfileLens {
     this.#describe = new Map(Object.entries(profile?.describe ?? {}));
     this.#defaults = new Map(Object.entries(profile?.defaults ?? {}));
     this.#keys = new Map([...this.#rename].map(([key, publicName]) => [publicName, key]));
+  }
+
+  /** What the profile says of what agents see, instead of the config of the daemon. */
+  get surface(): Partial<Surface> {
+    return this.#profile?.surface ?? {};
   }
 
   isSame(other: ProfileLens): boolean {

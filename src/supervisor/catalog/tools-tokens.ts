@@ -1,16 +1,21 @@
+import { toolTokens } from '../../fleet/definitions.js';
 import type { JsonObject } from '../../shared/json.js';
-import { DEFAULT_SEPARATOR, joinNames } from '../../shared/mcp/separators.js';
-import { tokensOf } from '../../shared/mcp/surface.js';
+import { toolEntry } from './entries.js';
+import type { PublicEntry } from './public-names.js';
 
-/** By list: it is counted once, however often the status is asked for. */
-const counted = new WeakMap<readonly JsonObject[], number>();
+/** By definition: it is counted once, however often the status is asked for. */
+const counted = new WeakMap<JsonObject, number>();
 
-/** What the definitions of a server's tools cost an agent that lists them, under their public names. */
-export function toolsTokens(server: string, tools: readonly JsonObject[]): number {
-  const known = counted.get(tools);
-  if (known !== undefined) return known;
-  const publicName = (name: unknown) => joinNames(server, String(name), DEFAULT_SEPARATOR);
-  const tokens = tools.reduce((sum, tool) => sum + tokensOf({ ...tool, name: publicName(tool.name) }), 0);
-  counted.set(tools, tokens);
-  return tokens;
+/** What these tools cost an agent that lists them. */
+export function tokensOfTools(tools: readonly PublicEntry[]): number {
+  return tools.reduce((sum, tool) => sum + tokensOfTool(tool), 0);
+}
+
+function tokensOfTool(tool: PublicEntry): number {
+  const { server, name, definition, alias } = tool;
+  // what depends on more than the definition is not kept
+  if (alias !== undefined || server.catalog.blockOf(name) !== undefined) return toolTokens(toolEntry(tool));
+  const known = counted.get(definition) ?? toolTokens(toolEntry(tool));
+  counted.set(definition, known);
+  return known;
 }

@@ -8,7 +8,8 @@ import { lowestMcpLevel, type McpLevel } from '../../shared/mcp/log-levels.js';
 import { DEFAULT_SEPARATOR, type Separator } from '../../shared/mcp/separators.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
-import { CallCounts } from '../events/call-counts.js';
+import type { ProfileLens } from '../catalog/profile-lens.js';
+import { CallCounts, type CalledBefore } from '../events/call-counts.js';
 import { type EndedCall, serverError } from '../events/call-event.js';
 import { type CallRecordOptions, CallRecords } from '../events/call-records.js';
 import type { EventBus, Topic } from '../events/event-bus.js';
@@ -41,6 +42,8 @@ export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 
   keepText?(text: string, owner?: string): ReturnType<KeepText>;
   /** The lists from an earlier daemon. */
   catalogs?: CatalogStore;
+  /** Which tools were called before this herd began; a search asks once. */
+  calledBefore?: CalledBefore;
   /** The journals from an earlier daemon. */
   journals?: JournalStore;
   /** The pins of tools. */
@@ -84,7 +87,7 @@ export class HerdCore {
   readonly pool: ServerPool;
   readonly messageTap: MessageTap;
   readonly budget: MemoryBudget;
-  readonly callCounts = new CallCounts();
+  readonly callCounts: CallCounts;
   readonly #options: HerdOptions;
   readonly #memoryOf: MemoryOf;
   readonly #journal: Journal;
@@ -102,6 +105,7 @@ export class HerdCore {
     this.#options = options;
     const { clock, random, maxStarting } = options;
     this.clock = clock;
+    this.callCounts = new CallCounts(options.calledBefore);
     this.#startedAt = isoDateOf(clock);
     this.#records = new CallRecords(options, {
       hasListeners: () => this.#hasListeners('call'),
@@ -248,7 +252,7 @@ export class HerdCore {
     return [...this.#journal.of(key)];
   }
 
-  status(visibles: readonly VisibleServer[]): ServerStatus[] {
+  status(visibles: readonly VisibleServer[], lens?: ProfileLens): ServerStatus[] {
     // looked up once for all
     const memory = this.#memoryOf(visibles.flatMap(({ server }) => server.snapshot().pids));
     return visibles.map(({ server, agent, isOther }) => {
@@ -257,7 +261,7 @@ export class HerdCore {
       const since = new Date(Math.max(server.addedAt, changedAt)).toISOString();
       const redact = (text: string) => this.redactFor(server.spec, text);
       const runner = server.spec.enabled ? this.#options.runnerOf?.(server.spec) : undefined;
-      return toStatus(server, { agent, isOther, since, redact, memory, runner, clock: this.clock });
+      return toStatus(server, { agent, isOther, since, redact, memory, runner, lens, clock: this.clock });
     });
   }
 

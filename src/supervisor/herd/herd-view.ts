@@ -11,10 +11,11 @@ import type {
   ServerStatus,
 } from '../../fleet/fleet.js';
 import type { Profile } from '../../shared/mcp/profile.js';
+import type { Surface } from '../../shared/mcp/surface.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { Lists } from '../catalog/lists.js';
 import { ProfileLens } from '../catalog/profile-lens.js';
-import { toolsTokens } from '../catalog/tools-tokens.js';
+import { tokensOfTools } from '../catalog/tools-tokens.js';
 import { beyondProfile, unknownProfile } from '../errors.js';
 import { EventBus } from '../events/event-bus.js';
 import { CallRouter, type CallRouterOptions } from '../routing/call-router.js';
@@ -128,7 +129,10 @@ export class HerdView implements ViewSubscriber, Holder {
       servers: this.#servers,
       catalog: this.catalog,
       clock,
-      callsOf: ({ key }, tool) => core.callCounts.of(key, tool),
+      calls: {
+        recall: () => core.callCounts.recall(),
+        of: ({ key, spec }, tool) => core.callCounts.of(key, spec.name, tool),
+      },
       lens,
     });
     const redact = <T>(value: T, of?: ConfiguredServer): T =>
@@ -226,15 +230,22 @@ export class HerdView implements ViewSubscriber, Holder {
     for (const [name, view] of this.#narrowed) view.#look(new ProfileLens(name, profiles));
   }
 
-  /** What each profile offers and costs; in the view of a profile only that one. */
-  async profiles(): Promise<ProfileReport[]> {
+  /** What each profile offers and costs; in the view of a profile only that one. `surface`: that of the config. */
+  async profiles(surface: Surface): Promise<ProfileReport[]> {
     const owner = this.isOneAgent ? this.#origin! : this;
     if (owner.#lens !== undefined) {
       const profile = owner.#origin!.#profiles.get(owner.#lens.name);
-      return profile === undefined ? [] : [await owner.catalog.profileReport(profile)];
+      return profile === undefined ? [] : [await owner.catalog.profileReport(profile, surface)];
     }
     const profiles = [...owner.#profiles.values()];
-    return Promise.all(profiles.map((profile) => owner.narrow(profile.name).catalog.profileReport(profile)));
+    return Promise.all(
+      profiles.map((profile) => owner.narrow(profile.name).catalog.profileReport(profile, surface)),
+    );
+  }
+
+  /** What agents of this view see, where this is the `daemon.surface` of the config. */
+  surface(configured: Surface): Surface {
+    return { ...configured, ...this.#lens?.surface };
   }
 
   /** Throws in the view of a profile. `what`: an order that concerns the whole herd. */
@@ -263,13 +274,8 @@ export class HerdView implements ViewSubscriber, Holder {
 
   /** Of the tools of all servers, or of one, as far as their lists are known. */
   toolsTokens(name?: string): number {
-    const asked = this.#servers.servers.filter(
-      ({ spec }) => spec.enabled && (name === undefined || spec.name === name),
-    );
-    return asked.reduce(
-      (sum, { spec, catalog }) => sum + toolsTokens(spec.name, catalog.knownLists().tools ?? []),
-      0,
-    );
+    const { all } = this.catalog.publicNames('tools');
+    return tokensOfTools(all.filter(({ server }) => name === undefined || server.spec.name === name));
   }
 
   status(names?: readonly string[]): ServerStatus[] {

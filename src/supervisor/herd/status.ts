@@ -1,6 +1,8 @@
 import type { ServerStatus } from '../../fleet/fleet.js';
 import { type Clock, isoDateOf } from '../../shared/clock.js';
-import { toolsTokens } from '../catalog/tools-tokens.js';
+import type { ProfileLens } from '../catalog/profile-lens.js';
+import type { PublicEntry } from '../catalog/public-names.js';
+import { tokensOfTools } from '../catalog/tools-tokens.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 
 export interface StatusSources {
@@ -17,6 +19,8 @@ export interface StatusSources {
   clock: Clock;
   /** How npx is run; undefined where the server has nothing to do with it. */
   runner: Pick<ServerStatus, 'runner' | 'package'> | undefined;
+  /** The profile of the view that is asked. */
+  lens: ProfileLens | undefined;
 }
 
 /** The status of a server: computed when asked, never stored. */
@@ -24,7 +28,8 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
   const { spec, latencies } = server;
   const lists = server.catalog.knownLists();
   const snapshot = server.snapshot();
-  const { memory, redact, since, agent, isOther, clock, runner } = sources;
+  const { memory, redact, since, agent, isOther, clock, runner, lens } = sources;
+  const tools = toolsOf(server, lens);
   return {
     name: spec.name,
     agent,
@@ -53,8 +58,8 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     calls: server.calls,
     failures: server.failures,
     latency_ms: { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) },
-    tools: lists.tools?.length ?? 0,
-    tools_tokens: toolsTokens(spec.name, lists.tools ?? []),
+    tools: tools.length,
+    tools_tokens: tokensOfTools(tools),
     ...unacceptedOf(server),
     prompts: lists.prompts?.length ?? 0,
     resources: lists.resources?.length ?? 0,
@@ -64,6 +69,17 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     rss_bytes: memoryOf(snapshot.pids, memory),
     ...runner,
   };
+}
+
+/** The tools of a server as the view has them. */
+function toolsOf(server: ConfiguredServer, lens: ProfileLens | undefined): PublicEntry[] {
+  const { name: of } = server.spec;
+  const known = server.catalog.knownLists().tools ?? [];
+  return (lens?.tools(of, known) ?? known).map((definition) => {
+    const name = String(definition.name);
+    const alias = lens?.publicNameOf(of, name);
+    return { server, name, definition, publicName: name, ...(alias === undefined ? {} : { alias }) };
+  });
 }
 
 function unacceptedOf({ catalog, pinning }: ConfiguredServer): Pick<ServerStatus, 'unaccepted'> {

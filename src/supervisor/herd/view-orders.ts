@@ -50,9 +50,9 @@ export class ViewOrders {
 
   /** Without names it also has the running servers of other views. */
   status(names?: readonly string[]): ServerStatus[] {
-    if (names !== undefined) return this.#core.status(this.#named(names));
-    if (!this.#isGlobal) return this.#core.status(this.#all());
-    return this.#core.status([...this.#view.visibles(), ...this.#core.others(this.#view)]);
+    if (names !== undefined) return this.#statusOf(this.#named(names));
+    if (!this.#isGlobal) return this.#statusOf(this.#all());
+    return this.#statusOf([...this.#view.visibles(), ...this.#core.others(this.#view)]);
   }
 
   async order(order: Order, selection: Selection, wait = false): Promise<ServerStatus[]> {
@@ -67,7 +67,7 @@ export class ViewOrders {
     const meant = [...servers].filter(({ spec }) => spec.enabled);
     for (const server of meant) server[order]();
     if (wait) await this.#obeyed(order, order === 'stop' ? [...meant, ...predecessors] : meant);
-    return this.#core.status(visibles);
+    return this.#statusOf(visibles);
   }
 
   inspect(name: string): Inspection {
@@ -78,7 +78,7 @@ export class ViewOrders {
     const isOwnSpec = isOther || server.spec.sharing === 'per-folder';
     return {
       server: name,
-      status: this.#core.status(visibles)[0]!,
+      status: this.#statusOf(visibles)[0]!,
       spec: redactedSpec(isOwnSpec ? server.spec : this.#servers.specOf(name), (value) =>
         this.#core.redact(value),
       ),
@@ -111,6 +111,10 @@ export class ViewOrders {
       name: spec.name,
       tag: this.#core.logOwnerTag(key),
     }));
+  }
+
+  #statusOf(visibles: readonly VisibleServer[]): ServerStatus[] {
+    return this.#core.status(visibles, this.#lens());
   }
 
   /** The view's servers of these names, in its order, and those of other views for each name that it does not have. */

@@ -12,11 +12,13 @@ import { isMissing, missingLists } from '../../fleet/missing-lists.js';
 import type { Clock } from '../../shared/clock.js';
 import { type Profile, toolKey } from '../../shared/mcp/profile.js';
 import { DEFAULT_SEPARATOR, type NameForm, type Separator } from '../../shared/mcp/separators.js';
+import type { Surface } from '../../shared/mcp/surface.js';
 import { nameFilter } from '../../shared/text/glob.js';
 import { promptEntry, resourceEntries, templateEntries, toolEntry } from '../catalog/entries.js';
 import { type ListName, partsOf } from '../catalog/lists.js';
 import type { ProfileLens } from '../catalog/profile-lens.js';
 import { type PublicEntry, PublicNames, toPublicName } from '../catalog/public-names.js';
+import { tokensOfTools } from '../catalog/tools-tokens.js';
 import { checkConfigured } from '../errors.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { ViewServers } from './view-servers.js';
@@ -35,8 +37,6 @@ export interface ViewCatalogOptions {
   warn(text: string): void;
 }
 
-/** An estimate: models split texts in different ways. */
-const CHARACTERS_PER_TOKEN = 4;
 const EARLIER_FORMS: readonly NameForm[] = [DEFAULT_SEPARATOR, 'dotted'];
 
 /** The lists of all servers of a view, under their public names. */
@@ -156,23 +156,22 @@ export class ViewCatalog {
     return asked;
   }
 
-  /** What this view offers, which is that of the profile. */
-  async profileReport(profile: Profile): Promise<ProfileReport> {
-    const { name, description = null, file, tools: globs, rename, describe, defaults } = profile;
+  /** What this view offers, which is that of the profile. `configured`: `daemon.surface`. */
+  async profileReport(profile: Profile, configured: Surface): Promise<ProfileReport> {
+    const { name, description = null, file, tools: globs, rename, describe, defaults, surface } = profile;
     const servers = await this.read('tools');
     const { all } = this.publicNames('tools');
     const keys = all.map((entry) => toolKey(entry.server.spec.name, entry.name));
-    const patterns = [...globs, ...[rename, describe, defaults].flatMap((map) => Object.keys(map))];
-    const characters = all.reduce(
-      (sum, { definition, publicName }) => sum + JSON.stringify({ ...definition, name: publicName }).length,
-      0,
-    );
+    const keyed = [rename, describe, defaults].flatMap((map) => Object.keys(map));
+    const patterns = [...globs, ...keyed, ...(surface.always ?? [])];
+    const tokens = tokensOfTools(all);
     return {
       ...{ name, description, file },
       servers: this.#servers.names,
       tools: all.map(({ publicName }) => publicName),
       renamed: { ...rename },
-      tokens: Math.ceil(characters / CHARACTERS_PER_TOKEN),
+      tokens,
+      surface: surfaceReport({ ...configured, ...surface }, tokens),
       unmatched: [...new Set(patterns)].filter((pattern) => !keys.some(nameFilter([pattern]))),
       missing: this.missing('tools', servers),
     };
@@ -194,4 +193,9 @@ export class ViewCatalog {
     const { all } = this.publicNames(list, separator);
     return all.filter(({ server }) => name === undefined || server.spec.name === name);
   }
+}
+
+function surfaceReport({ mode, aboveTokens, always }: Surface, tokens: number): ProfileReport['surface'] {
+  const decided = tokens > aboveTokens ? 'search' : 'all';
+  return { mode, above_tokens: aboveTokens, always: [...always], lists: mode === 'auto' ? decided : mode };
 }

@@ -18,8 +18,8 @@ export interface ViewSearchOptions {
   servers: ViewServers;
   catalog: ViewCatalog;
   clock: Clock;
-  /** How often a tool was called. */
-  callsOf(server: ConfiguredServer, tool: string): number;
+  /** How often a tool was called. `recall` resolves when the calls of earlier daemons are counted too. */
+  calls: { recall(): Promise<void>; of(server: ConfiguredServer, tool: string): number };
   /** The profile of the view; undefined: it has all tools of its servers. */
   lens(): ProfileLens | undefined;
 }
@@ -66,8 +66,8 @@ export class ViewSearch {
     { query, limit = DEFAULT_LIMIT, server }: SearchParams,
     separator?: Separator,
   ): Promise<SearchResult> {
-    const { catalog, callsOf } = this.#options;
-    const asked = await catalog.read('tools', server);
+    const { catalog, calls } = this.#options;
+    const [asked] = await Promise.all([catalog.read('tools', server), calls.recall()]);
     return this.#inTurn(async () => {
       await this.#update();
       const names = catalog.publicNames('tools', separator);
@@ -75,7 +75,7 @@ export class ViewSearch {
         limit: Math.min(limit, MOST_FOUND),
         group: server,
         accept: (tool) => publicEntry(tool, names) !== undefined && !isBlocked(tool),
-        callsOf: (tool) => callsOf(tool.server, String(tool.definition.name)),
+        callsOf: (tool) => calls.of(tool.server, String(tool.definition.name)),
       });
       return {
         tools: matches.map(({ item, score }) => toolMatch(item, score, names)),
@@ -167,6 +167,7 @@ function hintsOf(
   const filtered = servers.filter(
     ({ spec: { tools } }) => tools.deny.length > 0 || !tools.allow.includes('*'),
   );
+  const unable = servers.filter(({ spec }) => !spec.enabled);
   const words = [...new Set(proseWords(query).filter((word) => !isStopWord(word)))];
   const vocabulary = new Set(known.flatMap(({ name }) => nameWords(name)));
   const near = words.slice(0, MOST_SUGGESTED).flatMap((word) => nearMiss(word, vocabulary) ?? []);
@@ -177,6 +178,9 @@ function hintsOf(
     ...(filtered.length === 0
       ? []
       : [`the config hides tools of ${namesOf(filtered)} (tools.allow, tools.deny)`]),
+    ...(unable.length === 0
+      ? []
+      : [`servers that cannot run were not searched: ${unable.map(whyUnable).join(', ')}`]),
     ...(profile === undefined ? [] : [`only tools of the profile '${profile.name}' were searched`]),
     ...(blocked.length === 0
       ? []
@@ -188,6 +192,10 @@ function noMatch(words: readonly string[], usable: number): string {
   if (usable === 0) return 'there are no tools to search';
   if (words.length === 0) return 'the query has only words that the search leaves out';
   return `none of ${usable} tools has a word of the query`;
+}
+
+function whyUnable({ spec: { name, unusable } }: ConfiguredServer): string {
+  return `${name} (${unusable?.detail.replaceAll('_', ' ') ?? 'disabled'})`;
 }
 
 function namesOf(servers: readonly ConfiguredServer[]): string {

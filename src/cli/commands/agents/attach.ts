@@ -29,6 +29,9 @@ The rest of the file stays as it is. A backup is kept beside the file.
 In the user's file the entry has absolute paths, because graphical programs have
 another PATH than a shell. In a project's file, which others share, it is
 "toolherd bridge".
+--profile gives the client a part of the herd. With --surface search it lists
+four tools that find and call all others; by default it does so above 20,000
+tokens of definitions. "toolherd bridge --help" explains both.
 Clients: ${ATTACHABLE.join(', ')}.`,
   args: { client: CLIENT_ARGUMENT },
   options: {

@@ -17,11 +17,13 @@ export const command = defineCommand({
 It ends when stdin ends.
 A tool is called server__tool; with --separator _ server_tool. A client that
 refuses such names needs another separator: __ (default), _, - or a dot.
-With --server the agent sees one server, under its own tool names. With --profile
-it sees the part of the herd that the config has under this name.
+With --server the agent sees one server, under its own tool names. With
+--profile it sees the part of the herd that the config has under this name; see
+"toolherd profiles".
 With --surface search the agent lists four tools that find, describe and call
-all others. The default is daemon.surface.mode: auto, which does so where the
-definitions of all tools have more than 20,000 tokens.
+all others, and page long results. The default is that of the profile, else
+daemon.surface.mode: auto, which does so where the definitions of all tools have
+more than 20,000 tokens; see "toolherd tools --tokens".
 It starts the daemon if need be.
 When the daemon restarts, the agent stays connected.
 After "toolherd down" calls get an error until a daemon runs again.

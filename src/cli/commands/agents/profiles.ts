@@ -10,8 +10,10 @@ export const command = defineCommand({
   summary: 'Shows the profiles of the config: what each offers, and what it costs.',
   details: `A profile is a named part of the herd: some servers and tools, perhaps under other
 names. An agent chooses it with "toolherd bridge --profile NAME".
-TOKENS estimates what the list of tools costs a model: the characters of the
-definitions divided by 4.
+TOKENS estimates what the definitions of its tools cost a model that lists them.
+LISTS is what its agents list: all tools, or in search mode four that find and
+call the others; with "auto" it follows from TOKENS. A profile's "surface" comes
+before daemon.surface, and --surface of "toolherd bridge" before both.
 Notes name parts of a profile that fit no tool.
 A server that has never run is started.`,
   examples: [
@@ -35,13 +37,22 @@ A server that has never run is started.`,
       profile.servers.map(singleLine).join(', ') || '-',
       String(profile.tools.length),
       String(profile.tokens),
+      listsOf(profile.surface),
       singleLine(profile.description ?? ''),
     ]);
-    output.print(table(['PROFILE', 'SERVERS', 'TOOLS', 'TOKENS', 'DESCRIPTION'], rows, output.columns));
+    output.print(
+      table(['PROFILE', 'SERVERS', 'TOOLS', 'TOKENS', 'LISTS', 'DESCRIPTION'], rows, output.columns),
+    );
     for (const profile of profiles) for (const doubt of doubtsOf(profile)) output.note(singleLine(doubt));
     return EXIT.ok;
   },
 });
+
+/** A daemon of an earlier version does not say it. */
+function listsOf(surface: ProfileReport['surface'] | undefined): string {
+  if (surface === undefined) return '-';
+  return surface.mode === 'auto' ? `${surface.lists} (auto)` : surface.lists;
+}
 
 function doubtsOf({ name, unmatched, missing }: ProfileReport): string[] {
   // while a list is missing, its tools may be those that nothing fits

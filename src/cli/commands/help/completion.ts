@@ -1,9 +1,10 @@
+import { loadBundle } from '../../../bin/load-bundle.js';
 import { withTimeout } from '../../../shared/async.js';
 import { systemClock } from '../../../shared/clock.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
-import { type CommandContext, defineCommand } from '../../core/command.js';
+import { type CommandContext, defineCommand, type Globals } from '../../core/command.js';
 import { openFleet } from '../../daemon/connect.js';
-import { candidates, type FindFleet } from './completion/candidates.js';
+import { candidates, type Sources } from './completion/candidates.js';
 import { SCRIPTS, SHELLS } from './completion/scripts.js';
 
 /** A person has pressed Tab and waits. */
@@ -12,7 +13,8 @@ const PATIENCE_MS = 1000;
 export const command = defineCommand({
   name: 'completion',
   summary: 'Prints a script that completes commands, options, servers and tools.',
-  details: `The names of servers, tools and their arguments come from the running daemon.
+  details: `The names of servers, tools and their arguments come from the running daemon,
+those of profiles from the config files.
 Completion starts nothing.`,
   args: { shell: { choices: SHELLS, unless: 'at' } },
   options: {
@@ -38,20 +40,23 @@ Completion starts nothing.`,
 
 async function complete(context: CommandContext, words: readonly string[], at: number): Promise<number> {
   let close = () => {};
-  const findFleet: FindFleet = async (given) => {
+  const within = (given: Partial<Globals>) => ({ ...context, globals: { ...context.globals, ...given } });
+  const findFleet: Sources['findFleet'] = async (given) => {
     try {
-      const opened = await openFleet(
-        { ...context, globals: { ...context.globals, ...given } },
-        false,
-        'if allowed',
-      );
+      const opened = await openFleet(within(given), false, 'if allowed');
       close = opened.close;
       return opened.fleet;
     } catch {
       return undefined;
     }
   };
-  const found = candidates(words, at, context.loadCommand, findFleet).catch(() => []);
+  // in a separate bundle: to read a config needs modules that other completions do without
+  const findProfiles: Sources['findProfiles'] = (given) =>
+    loadBundle<typeof import('../../core/known-servers.js')>('known-servers').configuredProfiles(
+      within(given),
+    );
+  const sources = { findFleet, findProfiles };
+  const found = candidates(words, at, context.loadCommand, sources).catch(() => []);
   const fitting = (await withTimeout(PATIENCE_MS, found, systemClock)) ?? [];
   close();
   context.output.json({ words: fitting });

@@ -14,9 +14,12 @@ export const command = defineCommand({
   details: `QUERY is a few words or a sentence. It is compared with the names, descriptions
 and arguments of all tools; word forms and common synonyms count as equal. The
 best tool is the first. A tool that was called before wins over an equal one.
+Agents in search mode find tools in the same way, with search_tools; see
+--surface of "toolherd bridge".
 A server that has never run is started. An idle server is not started: its last
 known tools are searched.
-Without a result it says why, and which words of tools are similar.
+Without a result it says why: servers that do not run, tools that the config
+hides or that pins block; and which words of tools are similar.
 "toolherd search" finds servers in the registry.`,
   args: { query: { many: true } },
   options: {

@@ -113,8 +113,8 @@ export const commands: readonly Command[] = [
     summary: 'Lists the tools of all servers, or of one.',
     details: `A tool with a bad definition is marked with '!': it can still be called.
 With 'security.pin: enforce' calls of a tool that differs from its pin fail.
---tokens counts what an agent reads before each task if it lists all tools; see
---surface of "toolherd bridge" for a shorter list.`,
+--tokens counts what an agent reads before each task if it lists all tools. See
+--surface and --profile of "toolherd bridge" for a shorter list.`,
     examples: [
       'toolherd tools memory --schema',
       ['toolherd tools --tokens', 'the dearest servers and tools first'],

@@ -1,6 +1,5 @@
+import { toolTokens } from '../../../fleet/definitions.js';
 import type { ToolEntry } from '../../../fleet/fleet.js';
-import { toolDefinition } from '../../../ipc/mcp/definitions.js';
-import { tokensOf } from '../../../shared/mcp/surface.js';
 import { table } from '../../ui/table.js';
 
 /** What the definitions of tools cost an agent that lists them, the dearest first. */
@@ -12,14 +11,9 @@ export interface TokenReport {
 
 const dearestFirst = (one: { tokens: number }, other: { tokens: number }) => other.tokens - one.tokens;
 
-/** Agents do not see a blocked tool: it costs nothing. */
 export function tokenReport(entries: readonly ToolEntry[]): TokenReport {
   const listed = entries.filter(({ blocked }) => blocked === undefined);
-  const tools = listed.map((tool) => ({
-    server: tool.server,
-    name: tool.name,
-    tokens: tokensOf(toolDefinition(tool, tool.exposed_name)),
-  }));
+  const tools = listed.map((tool) => ({ server: tool.server, name: tool.name, tokens: toolTokens(tool) }));
   const servers = [...new Set(tools.map(({ server }) => server))].map((server) => {
     const own = tools.filter((tool) => tool.server === server);
     return { server, tools: own.length, tokens: sum(own) };

@@ -279,6 +279,28 @@ describe('toolherd doctor', () => {
       expect(await findings('client')).toMatchObject([{ level: 'ok' }]);
     });
 
+    it('looks at the list of a client with a profile as the profile has it, and finds an unknown profile', async () => {
+      const surface = { mode: 'all', above_tokens: 60 };
+      const profiles = {
+        small: { tools: ['good.echo'] },
+        large: { tools: ['good.*'] },
+        searched: { tools: ['good.*'], surface: { mode: 'search' } },
+      };
+      const text = config([server('good', 'good.mjs')], { surface });
+      const home = makeHome(`${text}profiles: ${JSON.stringify(profiles)}\n`);
+      const { findings } = inHome(home);
+      await home.start();
+      await toolherd(['tools', 'good'], { cwd: home.folder, env: home.environment });
+      const levels = { small: 'ok', large: 'warn', searched: 'ok', lage: 'warn' };
+      for (const [profile, level] of Object.entries(levels)) {
+        await attach(home, 'cursor', '--profile', profile);
+        expect(await findings('client')).toMatchObject([{ level }]);
+      }
+      expect(await findings('client')).toMatchObject([
+        { message: expect.stringContaining("names the profile 'lage', which no config has") },
+      ]);
+    });
+
     it('looks into the files of the project too', async () => {
       const home = makeHome(config([server('good', 'good.mjs')]));
       const { findings } = inHome(home);

@@ -75,6 +75,22 @@ describe('completion in bash', () => {
       expect(pressTab(`toolherd ${line} vs`, options)).toEqual(['vscode']);
   });
 
+  it('knows modes of the surface, and the profiles of the config files, without a daemon', async () => {
+    const profiles = { review: {}, research: { tools: ['typed.*'] } };
+    const home = makeHome(`${HERD}profiles: ${JSON.stringify(profiles)}\n`);
+    const options = { cwd: home.folder, env: home.environment };
+    for (const command of ['bridge', 'attach cursor']) {
+      expect(pressTab(`toolherd ${command} --surface `, options)).toEqual(['auto', 'all', 'search']);
+      expect(pressTab(`toolherd ${command} --profile re`, options)).toEqual(['review', 'research']);
+    }
+    const other = makeFolder({ 'agent.yaml': 'profiles: {shop: {}}\n' });
+    const named = `toolherd --agent ${join(other, 'agent.yaml')} bridge --profile s`;
+    expect(pressTab(named, options)).toEqual(['shop']);
+    home.configure('profiles: [');
+    expect(pressTab('toolherd bridge --profile ', options)).toEqual([]);
+    expect((await toolherd(['status'], options)).status).toBe(3);
+  });
+
   it('X2: does not offer a name with special characters of a shell', async () => {
     const herd = await startHerd(HERD);
     await herd.fleet.tools('bad');

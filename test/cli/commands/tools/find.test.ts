@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { command, config, server } from '../../../faults/config.js';
 import { toolherd } from '../../../support/command.js';
-import { makeHome } from '../../../support/herd.js';
+import { isAlive, makeHome, until } from '../../../support/herd.js';
 
 const HERD = config([
   server('offers', 'offers.mjs'),
@@ -49,6 +49,46 @@ describe('find', () => {
     expect(stderr).toContain('has a word of the query\n');
     expect(stderr).toContain('words of tools that are similar: echo\n');
     expect(stderr).toMatch(/missing: dies: .*does not exist/);
+  });
+
+  it('names servers that are disabled or misconfigured, and tools that the config hides', async () => {
+    const home = makeHome(
+      config([
+        server('typed', 'typed.mjs', { tools: { deny: ['order'] } }),
+        server('off', 'offers.mjs', { enabled: false }),
+        server('wrong', 'offers.mjs', { env: { KEY: '${NOT_SET_ANYWHERE}' } }),
+      ]),
+    );
+    await home.start();
+    const find = (...args: string[]) =>
+      toolherd(['find', ...args], { cwd: home.folder, env: home.environment });
+    const { stdout, stderr } = await find('order');
+    expect(stdout).toBe('nothing found\n');
+    expect(stderr).toContain(
+      'servers that cannot run were not searched: off (disabled), wrong (misconfigured)\n',
+    );
+    expect(stderr).toContain('the config hides tools of typed (tools.allow, tools.deny)\n');
+    expect((await find('echo', '--server', 'off')).stderr).toContain('off (disabled)');
+  });
+
+  it('ranks tools as before after the daemon has restarted, by the calls of the audit file', async () => {
+    const home = makeHome(config([server('one', 'offers.mjs'), server('two', 'offers.mjs')]));
+    const run = { cwd: home.folder, env: home.environment };
+    const first = async () => {
+      const { stdout } = await toolherd(['find', 'echo', '--json'], run);
+      return JSON.parse(stdout).tools[0].server;
+    };
+    const daemon = await home.start();
+    expect(await first()).toBe('one');
+    await toolherd(['call', 'two.echo', 'value=x'], run);
+    expect(await first()).toBe('two');
+    await toolherd(['down'], run);
+    await until(() => !isAlive(daemon.pid));
+    await home.start();
+    expect(await first()).toBe('two');
+    // the calls of both daemons count
+    for (let count = 0; count < 3; count += 1) await toolherd(['call', 'one.echo', 'value=x'], run);
+    expect(await first()).toBe('one');
   });
 
   it('fails with the name of an unknown server, and where the tools of the named server are not known', async () => {

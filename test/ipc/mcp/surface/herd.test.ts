@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { config, server } from '../../../faults/config.js';
+import { makeProject } from '../../../daemon/views/support.js';
+import { command, config, server } from '../../../faults/config.js';
+import { makeFolder } from '../../../support/folder.js';
 import { startHerd, until } from '../../../support/herd.js';
 import { share } from '../../../support/share.js';
-import { AGENTS, agent2025, textOf } from './clients.js';
+import { AGENTS, type Agent, agent2025, textOf } from './clients.js';
 
 const OWN = ['search_tools', 'describe_tools', 'call_tool', 'read_result'];
 const REAL = JSON.parse(
@@ -112,6 +114,116 @@ describe('an agent in search mode', () => {
     // nothing was listed, so nothing is decided: the server's tool is the only one of this name that exists
     const auto = await agent2025(home, '--separator', '_');
     expect(textOf(await auto.call('search_tools'))).toBe('the shadow');
+  });
+
+  it.each(AGENTS)(
+    'finds, describes and calls tools of one server that have the names of toolherd: %s',
+    async (_, attach) => {
+      const tools = [...OWN, 'plain'].map((name) => ({
+        name,
+        description: `The ${name} of a server.`,
+        inputSchema: { type: 'object' },
+      }));
+      const folder = makeFolder({ tools: JSON.stringify(tools), ran: '' });
+      const args = [join(folder, 'tools'), join(folder, 'ran')];
+      const { home } = await startHerd(config([server('shadow', 'changes.mjs', { args })]));
+      const ran = () => readFileSync(args[1]!, 'utf8').split('\n').slice(0, -1);
+      const agent = await attach(home, '--server', 'shadow', '--surface', 'search');
+      expect(namesOf(await agent.tools())).toEqual(OWN);
+      const found = textOf(await agent.call('search_tools', { query: 'of a server', limit: 10 })).split('\n');
+      expect(found).toContain('search_tools() [only through call_tool]: The search_tools of a server.');
+      expect(found).toContain('plain(): The plain of a server.');
+      const described = textOf(await agent.call('describe_tools', { names: ['call_tool'] }));
+      expect(JSON.parse(described)).toMatchObject({ description: 'The call_tool of a server.' });
+      for (const name of OWN)
+        expect(textOf(await agent.call('call_tool', { name, arguments: {} }))).toBe('done');
+      expect(ran()).toEqual(OWN);
+      // where all tools are listed, the names are those of the server
+      const all = await attach(home, '--server', 'shadow', '--surface', 'all');
+      expect(namesOf(await all.tools())).toEqual([...OWN, 'plain']);
+      expect(textOf(await all.call('search_tools'))).toBe('done');
+    },
+  );
+
+  it('reads why a search found nothing: servers that are quarantined or disabled, and similar words', async () => {
+    const { home } = await startHerd(
+      config([
+        server('good', 'good.mjs'),
+        command('dies', '/nowhere/server', []),
+        server('off', 'offers.mjs', { enabled: false }),
+      ]),
+    );
+    const agent = await agent2025(home, '--surface', 'search');
+    const said = textOf(await agent.call('search_tools', { query: 'ecko' })).split('\n');
+    expect(said).toEqual([
+      'Nothing was found.',
+      expect.stringMatching(/^- none of \d+ tools has a word of the query$/),
+      '- words of tools that are similar: echo',
+      '- servers that cannot run were not searched: off (disabled)',
+      expect.stringMatching(/^Not up to date: dies: it is quarantined: .*does not exist/),
+    ]);
+  });
+
+  it('is told to call a tool of toolherd directly where it calls it through call_tool', async () => {
+    const { home } = await startHerd(config([server('good', 'good.mjs')]));
+    const agent = await agent2025(home, '--surface', 'search');
+    const { isError, content } = await agent.call('call_tool', {
+      name: 'search_tools',
+      arguments: { query: 'echo' },
+    });
+    expect([isError, content[0]?.text]).toEqual([true, expect.stringContaining('call it directly')]);
+  });
+
+  it.each(AGENTS)('neither finds nor calls a tool that its pin blocks: %s', async (_, attach) => {
+    const tool = (name: string, description: string) => ({
+      name,
+      description,
+      inputSchema: { type: 'object' },
+    });
+    const folder = makeFolder({
+      tools: JSON.stringify([tool('pay', 'Pays.'), tool('look', 'Looks.')]),
+      ran: '',
+    });
+    const args = [join(folder, 'tools'), join(folder, 'ran')];
+    const text = config([server('shop', 'changes.mjs', { args })]);
+    const { home, fleet } = await startHerd(text.replace('security: {', 'security: {pin: enforce, '));
+    await fleet.start({ all: true }, true);
+    const agent = await attach(home, '--surface', 'search');
+    const find = async () => textOf(await agent.call('search_tools', { query: 'pay' }));
+    const pay = () => agent.call('call_tool', { name: 'shop__pay', arguments: {} });
+    expect(await find()).toContain('shop__pay(');
+    expect(textOf(await pay())).toBe('done');
+    writeFileSync(args[0]!, JSON.stringify([tool('pay', 'Pays me instead.'), tool('look', 'Looks.')]));
+    await fleet.restart({ all: true }, true);
+    expect(await find()).not.toContain('shop__pay(');
+    expect(await find()).toContain('pins block 1 of 2 tools');
+    expect(textOf(await agent.call('describe_tools', { names: ['shop__pay'] }))).toContain(
+      'cannot be called',
+    );
+    expect([(await pay()).isError, (await agent.call('shop__pay')).isError]).toEqual([true, true]);
+    expect(readFileSync(args[1]!, 'utf8')).toBe('pay\n');
+    await fleet.pins({ accept: true });
+    expect(await find()).toContain('shop__pay(');
+    expect(textOf(await pay())).toBe('done');
+  });
+
+  it('neither finds nor calls tools of an agent file that is not allowed', async () => {
+    const { home } = await startHerd(config([server('good', 'good.mjs')]));
+    const project = makeProject(home, 'shop', [server('till', 'good.mjs')]);
+    const inProject = { ...home, folder: project.folder };
+    const stranger = await agent2025(inProject, '--surface', 'search');
+    const find = async (agent: Agent) => textOf(await agent.call('search_tools', { query: 'till echo' }));
+    const ring = (agent: Agent) =>
+      agent.call('call_tool', { name: 'till__echo', arguments: { value: 'ring' } });
+    expect(await find(stranger)).not.toContain('till');
+    await expect(ring(stranger)).rejects.toThrow("no server has a tool 'till__echo'");
+    await project.allow();
+    const friend = await agent2025(inProject, '--surface', 'search');
+    expect(await find(friend)).toContain('till__echo(');
+    expect(textOf(await ring(friend))).toBe('ring');
+    // an agent without the file still does not have its servers
+    expect(await find(stranger)).not.toContain('till');
+    await expect(ring(stranger)).rejects.toThrow("no server has a tool 'till__echo'");
   });
 
   it('keeps its tools when it calls before it lists, as after a new daemon', async () => {

@@ -1,14 +1,16 @@
 import { existsSync } from 'node:fs';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import type { FleetStatus } from '../../../../fleet/fleet.js';
+import type { Hello } from '../../../../fleet/hello.js';
 import { CLIENTS, type FoundServer, findServers, isOurBridge } from '../../../../integrations/index.js';
 import { shellWord } from '../../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../../core/command.js';
-import { knownServers } from '../../../core/known-servers.js';
+import { configuredProfiles, knownServers } from '../../../core/known-servers.js';
 import { machineOf } from '../../../core/machine.js';
+import { connectTo, socketOf } from '../../../daemon/connect.js';
 import { error, type Finding, ok, warn } from './finding.js';
 
-/** The entries of attached clients: whether each leads to a program, a config and a server that exist. */
+/** The entries of attached clients: whether each leads to a program, a config, a server and a profile that exist. */
 export async function checkClients(
   context: CommandContext,
   status: FleetStatus | undefined,
@@ -19,8 +21,14 @@ export async function checkClients(
   const ofProject = attached(context, 'project').filter(({ file }) => !files.has(file));
   const found = [...ofUser, ...ofProject];
   if (found.length === 0) return [];
-  const servers = await knownServers(context);
-  return found.map((one) => checkEntry(context, one, servers, status));
+  const known = { servers: await knownServers(context), profiles: await configuredProfiles(context) };
+  return Promise.all(found.map((one) => checkEntry(context, one, known, status)));
+}
+
+/** What the config files and the daemon have. */
+interface KnownNames {
+  servers: ReadonlySet<string>;
+  profiles: readonly string[];
 }
 
 /** `scope`: as `toolherd attach` has it. */
@@ -39,12 +47,12 @@ function attached(context: CommandContext, scope: Attached['scope']): Attached[]
   return servers.filter(isOurBridge).map((server) => ({ ...server, scope }));
 }
 
-function checkEntry(
+async function checkEntry(
   context: CommandContext,
   one: Attached,
-  servers: ReadonlySet<string>,
+  { servers, profiles }: KnownNames,
   status: FleetStatus | undefined,
-): Finding {
+): Promise<Finding> {
   const { client, file, path } = one;
   const { program, script, bridge, home } = partsOf(one);
   const where = `${client.title}: ${path} in ${file}`;
@@ -65,7 +73,15 @@ function checkEntry(
       `${where} names the server '${server}', which no config has`,
       `toolherd add ${shellWord(server)}, or for the whole herd: ${again([])}`,
     );
-  const tokens = isHere ? tokensOver(status, optionOf(bridge, '--surface'), server) : undefined;
+  const profile = optionOf(bridge, '--profile');
+  if (profile !== undefined && isHere && !profiles.includes(profile))
+    return warn(
+      'client',
+      `${where} names the profile '${profile}', which no config has`,
+      `add it to 'profiles' of the config, or for the whole herd: ${again(withoutOption(bridge, '--profile'))}`,
+    );
+  const seen = status === undefined || profile === undefined ? status : await statusWithin(context, profile);
+  const tokens = isHere ? tokensOver(seen, optionOf(bridge, '--surface'), server) : undefined;
   if (tokens !== undefined)
     return warn(
       'client',
@@ -73,6 +89,22 @@ function checkEntry(
       again([...withoutOption(bridge, '--surface'), '--surface', 'auto']),
     );
   return ok('client', where);
+}
+
+/** The status as a client with this profile gets it; undefined where the daemon does not have it. */
+async function statusWithin(context: CommandContext, profile: string): Promise<FleetStatus | undefined> {
+  try {
+    const { peer, first, fleet, close } = await connectTo(socketOf(context));
+    try {
+      const hello = (await first(peer.request('fleet/hello', { profile }))) as Hello;
+      return hello.profile === profile ? await fleet.status() : undefined;
+    } finally {
+      close();
+    }
+  } catch {
+    // the findings about the daemon say what is wrong
+    return undefined;
+  }
 }
 
 /** What the list of tools costs a client that gets all of it, above the threshold; undefined where it is below. */

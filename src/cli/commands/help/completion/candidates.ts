@@ -12,8 +12,13 @@ import { COMMANDS } from '../../../core/command-names.js';
 import { visibleOptions } from '../../../core/usage.js';
 import { choicesOf, propertiesOf } from '../../tools/schema-types.js';
 
-/** Connects to the running daemon, if there is one. Completion starts none. */
-export type FindFleet = (globals: Partial<Globals>) => Promise<Fleet | undefined>;
+/** Where names come from. The options of the command that is written may name other files and another daemon. */
+export interface Sources {
+  /** Connects to the running daemon, if there is one. Completion starts none. */
+  findFleet(globals: Partial<Globals>): Promise<Fleet | undefined>;
+  /** The profiles of the config files. */
+  findProfiles(globals: Partial<Globals>): Promise<readonly string[]>;
+}
 
 type LoadCommand = CommandContext['loadCommand'];
 type Options = Readonly<Record<string, OptionDeclaration>>;
@@ -24,6 +29,7 @@ interface Place {
   /** The arguments before it. */
   args: readonly string[];
   fleet(): Promise<Fleet | undefined>;
+  profiles(): Promise<readonly string[]>;
 }
 
 /** The words that fit at the place that is being written. `words` begins with `toolherd`. */
@@ -31,10 +37,10 @@ export async function candidates(
   words: readonly string[],
   at: number,
   loadCommand: LoadCommand,
-  findFleet: FindFleet,
+  sources: Sources,
 ): Promise<string[]> {
   const [before, current, typed] = joined(words.slice(0, at + 1), at);
-  const found = await atPlace(before.slice(1), current, loadCommand, findFleet);
+  const found = await atPlace(before.slice(1), current, loadCommand, sources);
   const isPlain = (word: string) => /^[\w.@:/+=-]+$/.test(word);
   return [...new Set(found)]
     .filter((word) => word.startsWith(current) && isPlain(word))
@@ -63,15 +69,16 @@ async function atPlace(
   before: readonly string[],
   current: string,
   loadCommand: LoadCommand,
-  findFleet: FindFleet,
+  { findFleet, findProfiles }: Sources,
 ): Promise<readonly string[]> {
   const { name, given, args } = read(before, {});
   if (name === undefined) return current.startsWith('-') ? optionNames({}) : Object.keys(COMMANDS);
   if (!Object.hasOwn(COMMANDS, name)) return [];
   const command = await loadCommand(name);
   const all = read(before, command.options);
-  const fleet = () => findFleet(globalsIn({ ...given, ...all.given }));
-  const place = { current, args: all.name === name ? all.args : args, fleet };
+  const globals = globalsIn({ ...given, ...all.given });
+  const [fleet, profiles] = [() => findFleet(globals), () => findProfiles(globals)];
+  const place = { current, args: all.name === name ? all.args : args, fleet, profiles };
   if (all.open !== undefined) return valuesOf({ ...GLOBAL_OPTIONS, ...command.options }[all.open], place);
   if (current.startsWith('-')) return optionNames(command.options);
   return valuesOf(argumentAt(command, place.args.length), place);
@@ -126,7 +133,10 @@ async function valuesOf(
   return values.filter((value) => !place.args.includes(value));
 }
 
-async function namesOf(complete: Completion, { current, args, fleet }: Place): Promise<readonly string[]> {
+async function namesOf(
+  complete: Completion,
+  { current, args, fleet, profiles }: Place,
+): Promise<readonly string[]> {
   switch (complete) {
     case 'command':
       return Object.keys(COMMANDS);
@@ -142,6 +152,8 @@ async function namesOf(complete: Completion, { current, args, fleet }: Place): P
       return argumentWords(current, args, await fleet());
     case 'resource':
       return resourceUris(args, await fleet());
+    case 'profile':
+      return profiles();
     default:
       return complete;
   }

@@ -1,5 +1,7 @@
-import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from '../../fleet/fleet.js';
-import { isObject, type JsonObject } from '../../shared/json.js';
+import { isObject, type JsonObject } from '../shared/json.js';
+import { DEFAULT_SEPARATOR, joinNames } from '../shared/mcp/separators.js';
+import { tokensOf } from '../shared/mcp/surface.js';
+import type { PromptEntry, ResourceEntry, TemplateEntry, ToolEntry } from './lists.js';
 
 type Definition = Record<string, unknown>;
 
@@ -19,6 +21,16 @@ export function toolDefinition(entry: ToolEntry, name: string): Definition {
     ...described(description),
     inputSchema: acceptableSchema(input_schema),
   };
+}
+
+/**
+ * What a tool costs an agent that lists it: the estimate of `tools --tokens`, status, profiles and `auto`. Agents do not see
+ * a blocked tool: it costs nothing. The separator of a caller does not count, so that all callers get the same number.
+ */
+export function toolTokens(tool: ToolEntry): number {
+  if (tool.blocked !== undefined) return 0;
+  const name = tool.alias ?? joinNames(tool.server, tool.name, DEFAULT_SEPARATOR);
+  return tokensOf(toolDefinition(tool, name));
 }
 
 export function promptDefinition(entry: PromptEntry, name: string): Definition {

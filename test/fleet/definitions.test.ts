@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { acceptableSchema } from '../../../src/ipc/mcp/definitions.js';
+import { acceptableSchema } from '../../src/fleet/definitions.js';
 
 it('The schema of arguments is unchanged, unless the official clients would reject the list for it', () => {
   const good = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], $defs: {} };
