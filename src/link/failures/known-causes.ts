@@ -112,6 +112,14 @@ const RULES: readonly Rule[] = [
   },
   {
     from: 'runner',
+    pattern: /^npm (?:error|ERR!) code (\d+)$/m,
+    explain: ([, code], { name }) => ({
+      why: `an install script failed with code ${code}`,
+      fix: `install what the script needs, see "toolherd logs ${shellWord(name)}"`,
+    }),
+  },
+  {
+    from: 'runner',
     pattern: /^npm (?:error|ERR!) code (\w+)$/m,
     explain: ([, code], { name }) => ({
       why: `npm failed with ${code}`,
