@@ -36,11 +36,11 @@ function linesOf(updated: UpdatedPackage): string[] {
 }
 
 function sentenceOf(updated: UpdatedPackage): string {
-  const { package: name, version, installed, latest, result, restarted, refused } = updated;
+  const { package: name, requested, version, installed, latest, result, restarted, refused } = updated;
   const before = refused === null ? '' : ` (the last time it was not: ${refused})`;
   if (result === 'not_installed')
     return `${name} is not installed yet; the first start installs the newest version`;
-  if (result === 'current') return `${name} ${version} is the newest`;
+  if (result === 'current') return `${requested === name ? name : `${requested}:`} ${version} is the newest`;
   if (result === 'kept') return `${name} ${version} stays: ${refused ?? 'npm chose it again'}`;
   if (result === 'would_update') return `${name} ${version} → ${latest} would be installed${before}`;
   return `${name} ${version} → ${installed}, ${restarted ? 'restarted' : 'used at the next start'}`;
