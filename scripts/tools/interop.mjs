@@ -132,7 +132,7 @@ function startHerd() {
   const attached = { mcpServers: { herd: { command: 'toolherd', args: ['bridge'] } } };
   writeFileSync(join(home, 'mcp.json'), JSON.stringify(attached));
   toolherd('up');
-  toolherd('start', 'everything');
+  toolherd('start', 'everything', '--wait');
   const [{ runner }] = JSON.parse(toolherd('status', 'everything', '--json')).servers;
   if (runner !== 'direct') throw new Error(`toolherd does not run ${published} direct: ${runner}`);
   const all = (/** @type {string} */ what) => JSON.parse(toolherd(what, '--json'))[what];
