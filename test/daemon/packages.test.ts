@@ -64,14 +64,21 @@ describe('a server with npx', () => {
     release();
   });
 
-  it('a call of a package that cannot be installed gets the reason of npm, and what to do', async () => {
-    const registry = shared();
-    const herd = await startHerd(config([npx('one', registry, { max_restarts: 0 }, ['-y', 'missing'])]));
+  it.each([
+    ['missing', 'npm found no such package in its registry', "correct the package in 'args' of one"],
+    ['spoiled', 'what npm downloaded is not what its registry announced', 'run "npm cache verify"'],
+    ['unreachable', 'npm cannot reach its registry', 'check the network with "npm ping"'],
+  ])('a call of a package that is %s gets the reason of npm, and what to do', async (name, why, fix) => {
+    const registry = await startRegistry();
+    if (name !== 'missing') registry.publish({ name, version: '1.0.0' });
+    registry.spoil('spoiled');
+    if (name === 'unreachable') registry.cut();
+    const herd = await startHerd(config([npx('one', registry, { max_restarts: 0 }, ['-y', name])]));
     const { error } = await herd.fleet.call({ server: 'one', tool: 'pid' });
     expect(error).toMatchObject({
-      message: expect.stringContaining('one: missing could not be installed: npm exited with code 1'),
-      why: expect.stringContaining('npm found no such package in its registry'),
-      fix: expect.stringContaining("correct the package in 'args' of one"),
+      message: expect.stringContaining(`one: ${name} could not be installed: npm exited with code 1`),
+      why: expect.stringContaining(why),
+      fix: expect.stringContaining(fix),
       sent: false,
     });
   });

@@ -62,7 +62,7 @@ const RULES: readonly Rule[] = [
   {
     from: 'runner',
     pattern:
-      /^npm (?:error|ERR!) code (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)$/m,
+      /^npm (?:error|ERR!) code (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED|UND_ERR_\w+)$/m,
     explain: ([, code]) => ({
       why: `npm cannot reach its registry (${code})`,
       fix: `check the network with "npm ping"; set HTTPS_PROXY or npm_config_registry, where you need them, ${FROM_A_SHELL}`,

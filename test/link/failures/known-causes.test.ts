@@ -104,6 +104,12 @@ npm error Your cache folder contains root-owned files, due to a bug in`,
     fix: 'npm config get cache',
   },
   {
+    what: 'npm: a connection that breaks off',
+    output: 'npm error code UND_ERR_SOCKET\nnpm error other side closed',
+    why: 'npm cannot reach its registry (UND_ERR_SOCKET)',
+    fix: 'check the network with "npm ping"',
+  },
+  {
     what: 'npm: an install script of the package',
     output:
       'npm error code 1\nnpm error path /x\nnpm error command failed\nnpm error command sh -c node-gyp rebuild',
