@@ -1,8 +1,9 @@
-// What NODE_COMPILE_CACHE brings: server-memory from its spawn to its answer to `initialize`, with and without, in turn.
+// What NODE_COMPILE_CACHE brings: server-memory from its spawn to its answer to `initialize`, with and without, in turn. The time
+// of the processor counts where other programs run too.
 // Usage: node bench/compile-cache.mjs [22 24 …]   (lines of Node; they come from npm and are kept in .cache/)
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { install, installNode } from '../scripts/shared/install.mjs';
 import { environment, makeFolder, removeFolder } from './children.mjs';
@@ -23,7 +24,14 @@ const params = {
 };
 const request = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`;
 
-/** Milliseconds from the spawn to the first line. */
+/** Milliseconds that all threads of a process have run. */
+function processorMs(/** @type {number} */ pid) {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  const times = threads.map((id) => readFileSync(`/proc/${pid}/task/${id}/schedstat`, 'utf8').split(' ')[0]);
+  return times.reduce((sum, nanoseconds) => sum + Number(nanoseconds) / 1e6, 0);
+}
+
+/** From the spawn to the first line. */
 async function start(/** @type {string} */ node, /** @type {NodeJS.ProcessEnv} */ more) {
   const begun = performance.now();
   const child = spawn(node, [program], {
@@ -32,19 +40,19 @@ async function start(/** @type {string} */ node, /** @type {NodeJS.ProcessEnv} *
   });
   child.stdin.write(request);
   await once(child.stdout, 'data');
-  const ms = performance.now() - begun;
+  const times = { ms: performance.now() - begun, processor: processorMs(/** @type {number} */ (child.pid)) };
   // as toolherd stops a server: Node keeps what it has compiled when it exits, and not when a signal ends it
   child.stdin.end();
   const late = setTimeout(() => child.kill('SIGTERM'), 2000);
   await once(child, 'close');
   clearTimeout(late);
-  return ms;
+  return times;
 }
 
 for (const line of lines) {
   const node = installNode(line);
   const cache = makeFolder();
-  /** @type {number[][]} */
+  /** @type {{ ms: number, processor: number }[][]} */
   const [without, within] = [[], []];
   try {
     for (let round = -2; round < ROUNDS; round += 1) {
@@ -57,8 +65,9 @@ for (const line of lines) {
   } finally {
     removeFolder(cache);
   }
-  const shown = [without, within].map(
-    (list) => `${Math.round(median(list))} ms (fastest ${Math.round(Math.min(...list))})`,
-  );
+  const shown = [without, within].map((list) => {
+    const [ms, processor] = [list.map((one) => one.ms), list.map((one) => one.processor)].map(median);
+    return `${Math.round(ms)} ms (processor ${Math.round(processor)} ms)`;
+  });
   console.log(`Node ${line}, medians of ${ROUNDS} starts: ${shown[0]} without, ${shown[1]} with the cache`);
 }
