@@ -11,6 +11,8 @@ const MAX_BYTES = 15_000_000;
 const MAX_PACKAGES = 15;
 /** The user without rights on every system. Only root can become another user. */
 const OTHER_USER = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
+if (OTHER_USER.uid === undefined)
+  console.warn('not root: the installed package was not tried as another user, only as this one');
 
 /** The package as it would be published, with the build of this run, installed as `npm install --global` does. */
 const prefix = share(async () => {

@@ -90,6 +90,7 @@ export const ROOMS: readonly Room[] = [
     name: 'packages',
     does: 'packages of npx entries: npm installs each once, and its command is started without npx',
     imports: ['shared', 'processes'],
+    types: ['fleet'],
     packages: ['node'],
   },
   {

@@ -1,8 +1,16 @@
 // Clients that others have made, each as published, list and call a herd through `toolherd bridge` without knowing
-// it. They are installed into .cache/ on the first run.
+// it. They are installed into .cache/ on the first run. The published server is an npx entry, which toolherd runs direct.
 // Usage: npm run interop [-- --update] [--only mcporter]; --update writes the table of docs/INTEROP.md.
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { execaSync } from 'execa';
@@ -67,6 +75,7 @@ const environment = {
   PATH: [join(home, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
   HOME: home,
   MCP_INSPECTOR_SECRET_STORE: 'memory',
+  ...npmSettings(),
 };
 /** @type {{ client: Client, cells: Record<string, string> }[]} */
 const rows = [];
@@ -100,11 +109,13 @@ function startHerd() {
     command: 'node',
     args,
   });
+  const published = '@modelcontextprotocol/server-everything';
+  const { version } = JSON.parse(readFileSync(join(modules, published, 'package.json'), 'utf8'));
   const config = {
     version: '1.0',
     security: { allowed_commands: ['node'] },
     mcp_servers: [
-      entry('everything', join(modules, '@modelcontextprotocol/server-everything/dist/index.js')),
+      { ...entry('everything', '-y', `${published}@${version}`), command: 'npx' },
       entry('content', join(root, 'test', 'fixtures', 'content.mjs')),
       entry('modern', join(root, 'test', 'fixtures', 'modern.mjs')),
     ],
@@ -121,8 +132,23 @@ function startHerd() {
   const attached = { mcpServers: { herd: { command: 'toolherd', args: ['bridge'] } } };
   writeFileSync(join(home, 'mcp.json'), JSON.stringify(attached));
   toolherd('up');
+  toolherd('start', 'everything', '--wait');
+  const [{ runner }] = JSON.parse(toolherd('status', 'everything', '--json')).servers;
+  if (runner !== 'direct') throw new Error(`toolherd does not run ${published} direct: ${runner}`);
   const all = (/** @type {string} */ what) => JSON.parse(toolherd(what, '--json'))[what];
   return { tools: all('tools'), prompts: all('prompts'), resources: all('resources') };
+}
+
+/** The registry, proxy and login of the user, whose home the herd does not have. */
+function npmSettings() {
+  const settings = Object.entries(process.env).filter(([name]) =>
+    /^npm_config_|_proxy$|_CA_CERTS$/i.test(name),
+  );
+  return {
+    npm_config_userconfig: join(homedir(), '.npmrc'),
+    npm_config_cache: join(root, '.cache', 'npm'),
+    ...Object.fromEntries(settings),
+  };
 }
 
 function toolherd(/** @type {string[]} */ ...words) {
@@ -193,9 +219,10 @@ function page() {
     '# Interop',
     '',
     'Published clients, unchanged, list and call a herd through `toolherd bridge`. None of them has code for toolherd. The herd has',
-    'server-everything as published, a fixture with every kind of content, and a server that speaks only MCP 2026-07-28 (column',
-    '`2026 server`: a call to it). The Inspector and mcporter are commands with a config file that names the bridge; they connect',
-    'again for each request. `legacy`, `auto` and `modern` are the names that the clients give to their modes.',
+    'server-everything as published (an npx entry, which toolherd runs without npx), a fixture with every kind of content, and a',
+    'server that speaks only MCP 2026-07-28 (column `2026 server`: a call to it). The Inspector and mcporter are commands with a',
+    'config file that names the bridge; they connect again for each request. `legacy`, `auto` and `modern` are the names that the',
+    'clients give to their modes.',
     '',
     `Written by \`npm run interop -- --update\`, ${date}.`,
     '',

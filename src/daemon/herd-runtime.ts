@@ -180,6 +180,8 @@ export class HerdRuntime {
       environment: this.#options.environment,
       settings: () => this.#settings,
       specs: () => this.#herd.specs,
+      redact: (spec, text) => this.#secrets.redactLineOf(spec, text),
+      log: (server, text) => this.logs.server(server).warn({ source: 'toolherd' }, text),
     });
   }
 

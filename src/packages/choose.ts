@@ -3,7 +3,7 @@ import type { JsonObject } from '../shared/json.js';
 import type { Launch, PackageEntry } from './entry.js';
 import type { GlobalPrefixes, PrefixSource } from './global-prefix.js';
 import { influenceOf } from './influence.js';
-import type { NpmContext } from './installer.js';
+import type { InstallOrder, NpmContext } from './installer.js';
 import { binFolders, launchFile } from './launch-file.js';
 import { findNpm, findProgram, isProgram } from './npm.js';
 import { npmSettings } from './npm-settings.js';
@@ -11,14 +11,7 @@ import { type NpxCommand, parseNpx } from './npx-command.js';
 import { binsOf, chooseBin, findProject, isFile, readJson } from './project.js';
 
 /** A package of the store, or one that is to be installed there. */
-export interface Wanted {
-  command: NpxCommand;
-  /** What else than the request changes the outcome of an installation. */
-  influence: string;
-  npm: NpmContext;
-  runsScripts: boolean;
-  update: 'auto' | 'manual';
-}
+export type Wanted = Omit<InstallOrder, 'isUpdate'>;
 
 /** What npx would do with an entry, by what is on the disk now. */
 export type Choice =

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { shareByKey } from '../shared/async.js';
 import { replaceFile } from '../shared/files/replace-file.js';
 import type { NpmContext } from './installer.js';
 import { type NpmDeps, runNpm } from './npm.js';
@@ -24,11 +25,14 @@ const LIMIT_MS = 60_000;
 export class GlobalPrefixes {
   readonly #folder: string;
   readonly #deps: NpmDeps;
+  readonly #closing: AbortSignal;
   readonly #known = new Map<string, string>();
+  readonly #sharing = shareByKey<void>();
 
-  constructor(folder: string, deps: NpmDeps) {
+  constructor(folder: string, deps: NpmDeps, closing: AbortSignal) {
     this.#folder = folder;
     this.#deps = deps;
+    this.#closing = closing;
   }
 
   /** Undefined: npm has to be asked. Empty: npm did not say. */
@@ -42,14 +46,18 @@ export class GlobalPrefixes {
     return stored;
   }
 
-  /** Afterwards `of` has an answer. Never rejects. */
-  async ask(source: PrefixSource, signal: AbortSignal): Promise<void> {
-    const { npm } = source;
+  /** Afterwards `of` has an answer. Entries that start at the same time share it. Never rejects. */
+  ask(source: PrefixSource): Promise<void> {
+    const key = keyOf(source);
+    return this.#sharing(key, () => this.#askNow(key, source));
+  }
+
+  async #askNow(key: string, { npm }: PrefixSource): Promise<void> {
     const args = ['prefix', '--global', '--no-update-notifier'];
+    const signal = this.#closing;
     const end = await runNpm(this.#deps, { ...npm, args, cwd: '/', limitMs: LIMIT_MS, signal });
     if (signal.aborted) return;
     const prefix = end.code === 0 ? end.stdout.trim() : '';
-    const key = keyOf(source);
     this.#known.set(key, prefix);
     if (prefix === '') return;
     try {

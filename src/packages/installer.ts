@@ -1,20 +1,18 @@
 import { dateOf } from '../shared/clock.js';
 import { codeOf, messageOf } from '../shared/errors.js';
 import { seconds } from '../shared/text/seconds.js';
-import { PackageError } from './errors.js';
+import type { LaunchEvents } from './entry.js';
+import { codeIn, PackageError } from './errors.js';
 import { holdLock } from './holder.js';
 import { INSTALL_LIMIT_MS } from './limits.js';
 import { type NpmDeps, type NpmEnd, type NpmRun, runNpm } from './npm.js';
 import type { NpxCommand } from './npx-command.js';
-import { type Installed, type PackageStore, remove } from './package-store.js';
+import { type Installed, type PackageStore, type Request, remove } from './package-store.js';
 
 /** The npm that the entry's npx belongs to, and the environment that it would have had. */
 export type NpmContext = Pick<NpmRun, 'program' | 'env' | 'server'>;
 
-export interface InstallOrder {
-  command: NpxCommand;
-  key: string;
-  influence: string;
+export interface InstallOrder extends Request {
   npm: NpmContext;
   runsScripts: boolean;
   /** Also where a version is installed already. */
@@ -27,18 +25,18 @@ export interface Joined {
   leave(): void;
 }
 
-type Stderr = (chunk: Buffer) => void;
-
 interface Job {
   done: Promise<Installed>;
-  listeners: Set<Stderr>;
-  /** The end of what npm wrote so far, for those who join late. */
+  listeners: Set<LaunchEvents>;
+  /** The end of what npm wrote so far, for errors and for those who join late. */
   tail: Buffer;
+  notes: string[];
   waiting: number;
   controller: AbortController;
 }
 
 const KEPT_BYTES = 16_384;
+const UNHEARD: LaunchEvents = { stderr: () => undefined, note: () => undefined };
 
 /** Installs packages with npm. Two orders for the same at the same time are one installation, also of two daemons. */
 export class Installer {
@@ -55,18 +53,20 @@ export class Installer {
     this.#limitMs = limitMs;
   }
 
-  join(order: InstallOrder, stderr: Stderr = () => undefined): Joined {
-    const job = this.#jobs.get(order.key) ?? this.#begin(order);
+  join(order: InstallOrder, on: LaunchEvents = UNHEARD): Joined {
+    const key = this.#store.keyOf(order);
+    const job = this.#jobs.get(key) ?? this.#begin(key, order);
     job.waiting += 1;
-    job.listeners.add(stderr);
-    if (job.tail.length > 0) stderr(job.tail);
+    job.listeners.add(on);
+    if (job.tail.length > 0) on.stderr(job.tail);
+    for (const text of job.notes) on.note(text);
     let isHere = true;
     return {
       done: job.done,
       leave: () => {
         if (!isHere) return;
         isHere = false;
-        job.listeners.delete(stderr);
+        job.listeners.delete(on);
         job.waiting -= 1;
         if (job.waiting === 0) job.controller.abort();
       },
@@ -79,22 +79,19 @@ export class Installer {
     await Promise.allSettled(this.#running);
   }
 
-  #begin(order: InstallOrder): Job {
+  #begin(key: string, order: InstallOrder): Job {
     const job: Job = {
       done: Promise.resolve(undefined as never),
       listeners: new Set(),
       tail: Buffer.alloc(0),
+      notes: [],
       waiting: 0,
       controller: new AbortController(),
     };
-    const stderr = (chunk: Buffer) => {
-      job.tail = Buffer.concat([job.tail, chunk]).subarray(-KEPT_BYTES);
-      for (const listener of job.listeners) listener(chunk);
-    };
     const over = () => {
-      if (this.#jobs.get(order.key) === job) this.#jobs.delete(order.key);
+      if (this.#jobs.get(key) === job) this.#jobs.delete(key);
     };
-    job.done = this.#install(order, job.controller.signal, stderr).finally(() => {
+    job.done = this.#install(order, job).finally(() => {
       over();
       this.#running.delete(job.done);
     });
@@ -103,16 +100,29 @@ export class Installer {
     job.done.catch(() => undefined);
     // one that was cancelled takes a moment to end, and must not be joined
     job.controller.signal.addEventListener('abort', over, { once: true });
-    this.#jobs.set(order.key, job);
+    this.#jobs.set(key, job);
     return job;
   }
 
-  async #install(order: InstallOrder, signal: AbortSignal, stderr: Stderr): Promise<Installed> {
-    const { command, key } = order;
+  async #install(order: InstallOrder, job: Job): Promise<Installed> {
+    const { command } = order;
+    const { signal } = job.controller;
     try {
-      const release = await holdLock(this.#store.lockFile(key), this.#deps.clock, signal);
+      const release = await holdLock(this.#store.lockFile(this.#store.keyOf(order)), {
+        clock: this.#deps.clock,
+        signal,
+        mostMs: this.#limitMs,
+        onWait: (pid) =>
+          note(job, `process ${pid} installs ${command.raw} at the moment: toolherd waits for it`),
+        onTakeOver: (pid) =>
+          note(
+            job,
+            `process ${pid} is stopped or hangs while it installs ${command.raw}: toolherd no longer waits for it; ` +
+              `"kill -CONT ${pid}" continues a stopped process, "kill ${pid}" ends it`,
+          ),
+      });
       try {
-        return this.#present(order) ?? (await this.#installNow(order, signal, stderr));
+        return this.#present(order) ?? (await this.#installNow(order, job));
       } finally {
         release();
       }
@@ -127,13 +137,13 @@ export class Installer {
   }
 
   /** Another daemon may have installed it while this one waited for the lock. */
-  #present({ key, isUpdate }: InstallOrder): Installed | undefined {
-    const resolved = isUpdate ? undefined : this.#store.resolved(key);
-    return resolved && this.#store.installed(resolved);
+  #present(order: InstallOrder): Installed | undefined {
+    return order.isUpdate ? undefined : this.#store.find(order);
   }
 
-  async #installNow(order: InstallOrder, signal: AbortSignal, stderr: Stderr): Promise<Installed> {
-    const { command, key, influence, npm } = order;
+  async #installNow(order: InstallOrder, job: Job): Promise<Installed> {
+    const { command, npm } = order;
+    const { signal } = job.controller;
     await this.#store.tidy();
     const temporary = this.#store.createTemporary();
     try {
@@ -143,20 +153,28 @@ export class Installer {
         cwd: temporary.package,
         limitMs: this.#limitMs,
         signal,
-        stderr,
+        stderr: (chunk) => {
+          job.tail = Buffer.concat([job.tail, chunk]).subarray(-KEPT_BYTES);
+          for (const on of job.listeners) on.stderr(chunk);
+        },
       });
       signal.throwIfAborted();
-      const failure = failureOf(command, end, this.#limitMs);
+      const failure = failureOf(command, end, this.#limitMs, job.tail.toString('utf8'));
       if (failure !== undefined) throw failure;
-      const installed = this.#store.keep(temporary.package, command, influence);
+      const installed = this.#store.keep(temporary.package, order);
       const { version, folder } = installed;
       const checkedAt = dateOf(this.#deps.clock);
-      this.#store.remember(key, command, { version, folder, checkedAt, latest: version });
+      this.#store.remember(order, { version, folder, checkedAt, latest: version });
       return installed;
     } finally {
       await remove(temporary.folder);
     }
   }
+}
+
+function note(job: Job, text: string): void {
+  job.notes.push(text);
+  for (const on of job.listeners) on.note(text);
 }
 
 /**
@@ -177,7 +195,12 @@ function installArgs({ command, runsScripts }: InstallOrder): string[] {
   ];
 }
 
-function failureOf({ raw }: NpxCommand, end: NpmEnd, limitMs: number): PackageError | undefined {
+function failureOf(
+  { raw }: NpxCommand,
+  end: NpmEnd,
+  limitMs: number,
+  output: string,
+): PackageError | undefined {
   if (end.code === 0 && end.error === undefined) return undefined;
   if (end.error !== undefined) {
     const why = `npm could not be started (${codeOf(end.error) ?? end.error.name})`;
@@ -186,9 +209,9 @@ function failureOf({ raw }: NpxCommand, end: NpmEnd, limitMs: number): PackageEr
   const how = end.isLate
     ? `npm took longer than ${seconds(limitMs)}`
     : end.signal === null
-      ? `npm exited with code ${end.code}`
+      ? `npm exited with code ${end.code}${codeIn(output)}`
       : `npm was killed by ${end.signal}`;
-  return new PackageError(`${raw} could not be installed: ${how}`, { isOfNpm: true });
+  return new PackageError(`${raw} could not be installed: ${how}`, { output });
 }
 
 function fixOf(error: unknown, folder: string): string {

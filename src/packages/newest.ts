@@ -1,6 +1,6 @@
 import { isObject } from '../shared/json.js';
 import { compareVersions } from '../shared/text/compare-versions.js';
-import { PackageError } from './errors.js';
+import { codeIn, PackageError } from './errors.js';
 import type { NpmContext } from './installer.js';
 import { type NpmDeps, runNpm } from './npm.js';
 import type { NpxCommand } from './npx-command.js';
@@ -14,7 +14,7 @@ export async function newestVersion(
   { raw }: NpxCommand,
   signal: AbortSignal,
 ): Promise<string> {
-  let stderr = '';
+  let output = '';
   const end = await runNpm(deps, {
     ...npm,
     args: ['view', raw, 'version', 'dist-tags.latest', '--json', '--no-update-notifier'],
@@ -22,19 +22,16 @@ export async function newestVersion(
     limitMs: LIMIT_MS,
     signal,
     stderr: (chunk) => {
-      stderr = `${stderr}${chunk.toString('utf8')}`.slice(-4096);
+      output = `${output}${chunk.toString('utf8')}`.slice(-4096);
     },
   });
   signal.throwIfAborted();
   const newest = end.code === 0 ? newestIn(end.stdout) : undefined;
   if (newest !== undefined) return newest;
-  const code = /^npm (?:error|ERR!) code (\w+)$/m.exec(stderr)?.[1];
-  throw new PackageError(
-    `npm did not say which version ${raw} has${code === undefined ? '' : ` (${code})`}`,
-    {
-      fix: `see "npm view ${raw} version"`,
-    },
-  );
+  throw new PackageError(`npm did not say which version ${raw} has${codeIn(output)}`, {
+    fix: `see "npm view ${raw} version"`,
+    output,
+  });
 }
 
 /** As npm chooses: the tag `latest` where the request allows it, else the highest version. */

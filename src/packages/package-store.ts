@@ -14,8 +14,8 @@ import { readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isCode } from '../shared/errors.js';
 import { replaceFile } from '../shared/files/replace-file.js';
-import type { JsonObject } from '../shared/json.js';
-import { isHolderAlive, ownIdentity } from './holder.js';
+import { isObject, type JsonObject } from '../shared/json.js';
+import { isHolderAlive, isLockLeftover, ownIdentity } from './holder.js';
 import type { NpxCommand } from './npx-command.js';
 import { type Bins, binsOf, exists, readJson } from './project.js';
 
@@ -29,6 +29,14 @@ export interface Installed {
   folder: string;
 }
 
+/** What an entry asks for. */
+export interface Request {
+  command: NpxCommand;
+  /** What else than the command changes the outcome of an installation. */
+  influence: string;
+  update: 'auto' | 'manual';
+}
+
 /** What a request (`name@latest`) was resolved to. */
 export interface Resolved {
   version: string;
@@ -38,6 +46,8 @@ export interface Resolved {
   checkedAt: number;
   /** What npm said then; absent before the first check. */
   latest?: string;
+  /** The version that npm last did not install, though it is the latest, and why. */
+  refused?: { version: string; why: string };
 }
 
 const FORMAT = 1;
@@ -73,32 +83,43 @@ export class PackageStore {
     return join(this.folder, 'compiled');
   }
 
-  /**
-   * Of a request. `influence`: what else than the request changes the outcome of an installation. Entries with
-   * `update: manual` do not follow those with `auto`.
-   */
-  keyOf({ raw }: NpxCommand, influence: string, update: 'auto' | 'manual'): string {
-    return hash(`${raw}\n${influence}\n${update}`);
+  /** Entries with `update: manual` do not follow those with `auto`. */
+  keyOf({ command, influence, update }: Request): string {
+    return hash(`${command.raw}\n${influence}\n${update}`);
+  }
+
+  /** What a start uses; undefined where the package has to be installed first. */
+  find(request: Request): Installed | undefined {
+    const resolved = this.resolvedFor(request);
+    return resolved && this.installed(resolved);
+  }
+
+  resolvedFor(request: Request): Resolved | undefined {
+    return this.#resolved(this.keyOf(request));
   }
 
   lockFile(key: string): string {
     return join(this.folder, 'locks', key);
   }
 
-  resolved(key: string): Resolved | undefined {
+  #resolved(key: string): Resolved | undefined {
     const file = readJson(this.#request(key));
     if (file?.format !== FORMAT) return undefined;
-    const { version, folder, checkedAt, latest } = file;
+    const { version, folder, checkedAt, latest, refused } = file;
     if (typeof version !== 'string' || typeof folder !== 'string' || typeof checkedAt !== 'number')
       return undefined;
-    return { version, folder: basename(folder), checkedAt, ...(typeof latest === 'string' && { latest }) };
+    return {
+      ...{ version, folder: basename(folder), checkedAt },
+      ...(typeof latest === 'string' && { latest }),
+      ...(isRefused(refused) && { refused }),
+    };
   }
 
   /** Throws the error of the file system. */
-  remember(key: string, { raw }: NpxCommand, resolved: Resolved): void {
+  remember(request: Request, resolved: Resolved): void {
     const folder = basename(resolved.folder);
-    const text = JSON.stringify({ format: FORMAT, request: raw, ...resolved, folder });
-    replaceFile(this.#request(key), `${text}\n`, { synced: 'before' });
+    const text = JSON.stringify({ format: FORMAT, request: request.command.raw, ...resolved, folder });
+    replaceFile(this.#request(this.keyOf(request)), `${text}\n`, { synced: 'before' });
   }
 
   /** Undefined where it is not there, or not whole. */
@@ -143,7 +164,7 @@ export class PackageStore {
    * Makes a whole installation usable: by one rename, after its `installed.json` is on the disk. Another daemon may have
    * installed the same meanwhile: then that one is used. Throws the error of the file system.
    */
-  keep(temporary: string, { name }: NpxCommand, influence: string): Installed {
+  keep(temporary: string, { command: { name }, influence }: Request): Installed {
     const lock = readJson(join(temporary, 'package-lock.json'))?.packages as JsonObject | undefined;
     const about = lock?.[`node_modules/${name}`] as JsonObject | undefined;
     const version = about?.version;
@@ -182,6 +203,8 @@ export class PackageStore {
       const folder = join(temporary, name);
       if (this.#isAbandoned(folder)) await remove(folder);
     }
+    const locks = join(this.folder, 'locks');
+    for (const name of await names(locks)) if (isLockLeftover(name)) await remove(join(locks, name));
   }
 
   /** Removes versions that were not used for 30 days. `used`: folders of versions that a config uses. */
@@ -202,7 +225,7 @@ export class PackageStore {
     }
     const requests = join(this.folder, 'requests');
     for (const name of await names(requests)) {
-      const resolved = this.resolved(basename(name, '.json'));
+      const resolved = this.#resolved(basename(name, '.json'));
       if (resolved === undefined || this.installed(resolved) === undefined)
         await remove(join(requests, name));
     }
@@ -237,6 +260,10 @@ export async function remove(folder: string): Promise<void> {
 
 export function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
+}
+
+function isRefused(value: unknown): value is NonNullable<Resolved['refused']> {
+  return isObject(value) && typeof value.version === 'string' && typeof value.why === 'string';
 }
 
 function syncFolder(folder: string): void {

@@ -30,6 +30,18 @@ export function coalesce(work: () => Promise<void>): () => void {
   };
 }
 
+/** Work that has the key of work that runs is not begun: both get the same result. */
+export function shareByKey<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
+  const running = new Map<string, Promise<T>>();
+  return (key, work) => {
+    const known = running.get(key);
+    if (known !== undefined) return known;
+    const begun = work().finally(() => running.delete(key));
+    running.set(key, begun);
+    return begun;
+  };
+}
+
 export function sleep(clock: Clock, ms: number): Promise<void> {
   return new Promise((resolve) => void clock.setTimeout(resolve, ms));
 }

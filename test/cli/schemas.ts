@@ -114,7 +114,8 @@ const servers = object({ servers: list(status) });
 const packageStatus = {
   ...{ server: string, package: string, requested: string, update: { enum: ['auto', 'manual'] } },
   ...{ version: nullable(string), installed: nullable(string), latest: nullable(string) },
-  ...{ behind: boolean, problem: nullable(string) },
+  ...{ behind: boolean, refused: nullable(string) },
+  ...{ problem: nullable(string), why: nullable(string), fix: nullable(string) },
 };
 const pinned = object({ hash: string, at: time }, { definition: open, excerpt: string });
 
@@ -261,7 +262,7 @@ const SHAPES: Record<string, Schema> = {
     packages: list(
       object({
         ...packageStatus,
-        result: { enum: ['current', 'updated', 'would_update', 'failed'] },
+        result: { enum: ['current', 'updated', 'kept', 'not_installed', 'would_update', 'failed'] },
         restarted: boolean,
       }),
     ),

@@ -6,7 +6,7 @@ import { command, config } from '../faults/config.js';
 import { toolherd } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
 import { herdIn, killDaemon, makeHome, processesOf, startHerd, until } from '../support/herd.js';
-import { type Registry, serverFiles, startRegistry } from '../support/npm-registry.js';
+import { type Registry, startRegistry } from '../support/npm-registry.js';
 import { share } from '../support/share.js';
 import { startOnSmallDisk, whyNoDisk } from '../support/small-disk.js';
 
@@ -16,15 +16,6 @@ const npx = (
   fields: Record<string, unknown> = {},
   args = ['-y', 'served'],
 ) => command(name, 'npx', args, { env, ...fields });
-
-/** The server of the second version describes its tools in other words. */
-const CHANGED = {
-  ...serverFiles(),
-  'mini.mjs': serverFiles()['mini.mjs']!.replace(
-    "inputSchema: { type: 'object' }",
-    "description: 'new words', $&",
-  ),
-};
 
 describe('a server with npx', () => {
   const shared = share(async () => {
@@ -73,14 +64,21 @@ describe('a server with npx', () => {
     release();
   });
 
-  it('a call of a package that cannot be installed gets the reason of npm, and what to do', async () => {
-    const registry = shared();
-    const herd = await startHerd(config([npx('one', registry, { max_restarts: 0 }, ['-y', 'missing'])]));
+  it.each([
+    ['missing', 'npm found no such package in its registry', "correct the package in 'args' of one"],
+    ['spoiled', 'what npm downloaded is not what its registry announced', 'run "npm cache verify"'],
+    ['unreachable', 'npm cannot reach its registry', 'check the network with "npm ping"'],
+  ])('a call of a package that is %s gets the reason of npm, and what to do', async (name, why, fix) => {
+    const registry = await startRegistry();
+    if (name !== 'missing') registry.publish({ name, version: '1.0.0' });
+    registry.spoil('spoiled');
+    if (name === 'unreachable') registry.cut();
+    const herd = await startHerd(config([npx('one', registry, { max_restarts: 0 }, ['-y', name])]));
     const { error } = await herd.fleet.call({ server: 'one', tool: 'pid' });
     expect(error).toMatchObject({
-      message: expect.stringContaining('one: missing could not be installed: npm exited with code 1'),
-      why: expect.stringContaining('npm found no such package in its registry'),
-      fix: expect.stringContaining("correct the package in 'args' of one"),
+      message: expect.stringContaining(`one: ${name} could not be installed: npm exited with code 1`),
+      why: expect.stringContaining(why),
+      fix: expect.stringContaining(fix),
       sent: false,
     });
   });
@@ -118,44 +116,10 @@ describe('a server with npx', () => {
     expect(readFileSync(count, 'utf8')).toBe('once\n');
   });
 
-  it('an update restarts servers without a call in flight; pins name the version that changed a tool', async () => {
-    const registry = await startRegistry();
-    registry.publish({ name: 'served', version: '1.0.0' });
-    const { fleet, say, status, home } = await startHerd(
-      config([npx('one', registry), npx('busy', registry)]),
-    );
-    await Promise.all([say('one', 'pid'), say('busy', 'pid')]);
-    registry.publish({ name: 'served', version: '2.0.0', files: CHANGED });
-    expect((await fleet.outdated()).packages).toMatchObject([
-      { server: 'one', version: '1.0.0', latest: '2.0.0', behind: true },
-      { server: 'busy', version: '1.0.0', latest: '2.0.0', behind: true },
-    ]);
-    const run = (...args: string[]) => toolherd(args, { cwd: home.folder, env: home.environment });
-    expect((await run('outdated', 'one')).stdout).toMatch(/^one +served +1\.0\.0 +1\.0\.0 +2\.0\.0$/m);
-    expect((await run('update', 'one', '--dry-run')).stdout).toBe(
-      'one: served 1.0.0 → 2.0.0 would be installed\n',
-    );
-    expect((await run('update', 'nosuch')).status).toBe(4);
-    void fleet.call({ server: 'busy', tool: 'wait' }).catch(() => undefined);
-    await until(async () => (await status('busy')).in_flight === 1);
-    expect((await fleet.update({ all: true }, true)).packages.map(({ result }) => result)).toEqual([
-      'would_update',
-      'would_update',
-    ]);
-    expect((await fleet.update({ all: true })).packages).toMatchObject([
-      { server: 'one', installed: '2.0.0', result: 'updated', restarted: true },
-      { server: 'busy', installed: '2.0.0', result: 'updated', restarted: false },
-    ]);
-    await say('one', 'pid');
-    expect((await status('one')).package?.version).toBe('2.0.0');
-    const changed = await until(async () =>
-      (await fleet.pins({ server: 'one' })).servers[0]?.tools.find(({ state }) => state === 'changed'),
-    );
-    expect([changed.pinned?.package, changed.offered?.package]).toEqual(['served@1.0.0', 'served@2.0.0']);
-  });
-
   it('nothing is started from a full disk; the error says so, and with room the server starts', async () => {
-    if (whyNoDisk() !== undefined) return;
+    const why = whyNoDisk();
+    if (why !== undefined)
+      return console.warn(`no disk can be mounted here: no full disk was tried (${why})`);
     const registry = shared();
     registry.publish({ name: 'big', version: '1.0.0', files: { data: randomBytes(4 * 2 ** 20) } });
     const entries = [npx('one', registry, { max_restarts: 0 }), npx('big', registry, {}, ['-y', 'big'])];

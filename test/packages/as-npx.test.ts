@@ -1,7 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeFolder } from '../support/folder.js';
 import { type Published, startRegistry } from '../support/npm-registry.js';
+import { ROOT } from '../support/run.js';
 import { share } from '../support/share.js';
 import { openStore, outputOf } from './support.js';
 
@@ -16,7 +18,14 @@ console.log(JSON.stringify({ name: basename(file), args, cwd: process.cwd(), pat
 const NODE = `#!/usr/bin/env node\n${PROBE}`;
 const SHELL = 'echo "shell $# $1" "$(basename "$0")"; pwd\n';
 
-const SHAPES: Record<string, Published & { args?: string[] }> = {
+/** A library of machine code for this platform, which Node loads. */
+function addon(): Buffer {
+  const modules = join(ROOT, 'node_modules');
+  const folder = join(modules, readdirSync(modules).find((name) => name.startsWith('lightningcss-'))!);
+  return readFileSync(join(folder, readdirSync(folder).find((name) => name.endsWith('.node'))!));
+}
+
+const SHAPES: Record<string, Published & { args?: string[]; needs?: Published[] }> = {
   'one command with another name': {
     name: 'one-bin',
     version: '1.0.0',
@@ -46,6 +55,20 @@ const SHAPES: Record<string, Published & { args?: string[] }> = {
   'a plain script without an interpreter': {
     ...{ name: 'plain', version: '1.0.0', bin: 'x', files: { x: SHELL } },
   },
+  'native code in a package for this platform, beside one for another': {
+    ...{ name: 'addon', version: '1.0.0', bin: 'x.js' },
+    files: {
+      'x.js': `#!/usr/bin/env node\nconsole.log(Object.keys(require('@addon/this/x.node')).sort().join())`,
+    },
+    manifest: { optionalDependencies: { '@addon/this': '1.0.0', '@addon/other': '1.0.0' } },
+    needs: [
+      {
+        ...{ name: '@addon/this', version: '1.0.0', bin: {}, files: { 'x.node': addon() } },
+        manifest: { os: [process.platform], cpu: [process.arch] },
+      },
+      { name: '@addon/other', version: '1.0.0', bin: {}, files: {}, manifest: { os: ['aix'] } },
+    ],
+  },
   'machine code': {
     ...{ name: 'native', version: '1.0.0', bin: 'x' },
     files: { x: readFileSync('/bin/echo') },
@@ -55,7 +78,7 @@ const SHAPES: Record<string, Published & { args?: string[] }> = {
 describe('a package is started as by npx', () => {
   const shared = share(async () => {
     const registry = await startRegistry();
-    registry.publish(...Object.values(SHAPES));
+    registry.publish(...Object.values(SHAPES).flatMap((shape) => [shape, ...(shape.needs ?? [])]));
     return { registry, store: openStore(registry, makeFolder()) };
   });
 
@@ -67,6 +90,7 @@ describe('a package is started as by npx', () => {
       outputOf(entry),
     ]);
     expect(npx.code).toBe(0);
+    expect(npx.stdout).not.toBe('');
     expect(direct).toEqual(npx);
   });
 });

@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { signalGroup } from '../../src/processes/group.js';
+import { startTimeOf } from '../../src/processes/process-identity.js';
+import { systemClock } from '../../src/shared/clock.js';
 import { makeFolder } from '../support/folder.js';
 import { startRegistry } from '../support/npm-registry.js';
 import { share } from '../support/share.js';
@@ -79,7 +82,10 @@ describe('an installation that fails', () => {
 
   it('a tarball with another hash is refused, with the reason of npm', async () => {
     const store = openStore(shared());
-    await expect(store.launch(store.entry(['-y', 'spoiled']))).rejects.toMatchObject({ isOfNpm: true });
+    await expect(store.launch(store.entry(['-y', 'spoiled']))).rejects.toMatchObject({
+      message: 'spoiled could not be installed: npm exited with code 1 (EINTEGRITY)',
+      output: expect.stringContaining('integrity checksum failed'),
+    });
     expect(store.stderr()).toContain('EINTEGRITY');
     expect(inside(store, 'installed')).toEqual([]);
   });
@@ -103,8 +109,26 @@ describe('an installation that fails', () => {
     const launching = store.packages.launch(entry, store.on);
     expect(launching).toHaveProperty('launch');
     expect((await outputOf(entry, await store.launch(entry))).stdout).toBe('it runs\n');
-    await expect(store.launch(store.entry(['-y', 'other']))).rejects.toMatchObject({ isOfNpm: true });
-    expect(store.stderr()).toMatch(/npm error code (ECONNRESET|UND_ERR_SOCKET)/);
+    await expect(store.launch(store.entry(['-y', 'other']))).rejects.toMatchObject({
+      output: expect.stringMatching(/npm error code (ECONNRESET|UND_ERR_SOCKET)/),
+    });
+  });
+
+  it('a registry that is cut off in the middle of a download leaves nothing; later the package installs', async () => {
+    const registry = await startRegistry();
+    registry.publish({ name: 'pkg', version: '1.0.0', bin: 'x.js', files: PROGRAM });
+    const store = openStore(registry);
+    const entry = store.entry(['-y', 'pkg']);
+    const release = registry.hold(/\.tgz$/);
+    const failed = store.launch(entry).catch((error: Error) => error.message);
+    await until(() => registry.asked.some((path) => path.endsWith('.tgz')));
+    registry.cut();
+    release();
+    expect(await failed).toMatch(/^pkg could not be installed: npm exited with code 1/);
+    for (const name of ['installed', 'requests', 'temporary', 'locks'])
+      expect(inside(store, name)).toEqual([]);
+    registry.mend();
+    expect((await outputOf(entry, await store.launch(entry))).stdout).toBe('it runs\n');
   });
 });
 
@@ -122,6 +146,36 @@ describe('an installation at the same time as another', () => {
     expect(count()).toBe(1);
     expect(inside(one, 'locks')).toEqual([]);
     expect(inside(one, 'temporary')).toEqual([]);
+  });
+
+  it('an installation does not wait for a process that is stopped; the journal names it and what to do', async () => {
+    const registry = await startRegistry();
+    registry.publish({ name: 'pkg', version: '1.0.0', bin: 'x.js', files: PROGRAM });
+    // ten seconds of silence are half a second
+    const clock = { ...systemClock, now: () => 20 * systemClock.now() };
+    const store = openStore(registry, makeFolder(), {}, clock);
+    const entry = store.entry(['-y', 'pkg']);
+    const release = registry.hold(/^pkg$/);
+    const first = store.packages.launch(entry, store.on) as { coming: Promise<unknown>; cancel(): void };
+    await until(() => inside(store, 'locks').length === 1);
+    const lock = join(store.folder, 'locks', inside(store, 'locks')[0]!);
+    first.cancel();
+    await expect(first.coming).rejects.toThrow();
+    await until(() => !existsSync(lock));
+    release();
+    const { pid = 0 } = spawn('sleep', ['600'], { stdio: 'ignore' });
+    onTestFinished(() => void process.kill(pid, 'SIGKILL'));
+    process.kill(pid, 'SIGSTOP');
+    writeFileSync(lock, `${pid} ${startTimeOf(pid) ?? '-'}\n`);
+    expect((await outputOf(entry, await store.launch(entry))).stdout).toBe('it runs\n');
+    expect(store.notes.slice(-3)).toEqual([
+      `process ${pid} installs pkg at the moment: toolherd waits for it`,
+      expect.stringMatching(
+        `process ${pid} is stopped or hangs while it installs pkg: .*"kill -CONT ${pid}" continues .*"kill ${pid}" ends it`,
+      ),
+      'runs pkg 1.0.0 without npx',
+    ]);
+    expect(inside(store, 'locks')).toEqual([]);
   });
 
   it('a lock of a dead process, and its half installation, are in no way', async () => {

@@ -196,7 +196,7 @@ describe('the store', () => {
     const manual = store.entry(['-y', 'moved'], { server: 'manual', update: 'manual' }, env);
     for (const entry of [auto, manual]) await store.launch(entry);
     registry().publish({ name: 'moved', version: '1.1.0', bin: 'x.js', files: says('new') });
-    await store.packages.update(auto);
+    await store.packages.update(auto, '1.1.0');
     const say = async (entry: typeof auto) =>
       (await outputOf(entry, await store.launch(entry))).stdout.trim();
     expect([await say(auto), await say(manual)]).toEqual(['new', 'old']);
@@ -208,7 +208,7 @@ describe('the store', () => {
     const entry = store.entry(['-y', 'grows'], {}, globalPrefix());
     const { path } = await store.launch(entry);
     registry().publish({ name: 'grows', version: '1.1.0', bin: 'x.js', files: says('new') });
-    await store.packages.update(entry);
+    await store.packages.update(entry, '1.1.0');
     const folder = dirname(dirname(path[0] ?? ''));
     const longAgo = new Date(Date.now() - 31 * 86_400_000);
     utimesSync(join(folder, 'installed.json'), longAgo, longAgo);
@@ -239,12 +239,14 @@ describe('versions', () => {
     expect([await say(tag), await say(manual), await say(exact)]).toEqual(['1.0.0', '1.0.0', '1.0.0']);
     publish('1.1.0');
 
-    expect(await store.packages.versions([tag, manual, exact])).toEqual([
+    const asked = await Promise.all([tag, manual, exact].map((entry) => store.packages.versions(entry)));
+    expect(asked.map((one) => one?.versions)).toEqual([
       {
-        ...{ server: 'one', package: 'moves', requested: 'moves@latest', update: 'auto', problem: null },
-        ...{ version: '1.0.0', installed: '1.0.0', latest: '1.1.0' },
+        ...{ server: 'one', package: 'moves', requested: 'moves@latest', update: 'auto' },
+        ...{ version: '1.0.0', installed: '1.0.0', latest: '1.1.0', behind: true, refused: null },
       },
       expect.objectContaining({ server: 'manual', update: 'manual', latest: '1.1.0' }),
+      undefined,
     ]);
     // the start after which npm is asked in the background still has the old version
     expect(await say(tag)).toBe('1.0.0');
@@ -254,9 +256,9 @@ describe('versions', () => {
     expect([await say(tag), await say(manual), await say(exact)]).toEqual(['1.1.0', '1.0.0', '1.0.0']);
     expect(store.notes).toContain('runs moves 1.1.0 without npx; the last start had 1.0.0');
 
-    expect((await store.packages.update(manual))?.version).toBe('1.1.0');
+    expect(await store.packages.update(manual, '1.1.0')).toEqual({ version: '1.1.0', refused: null });
     expect(await say(manual)).toBe('1.1.0');
-    expect(await store.packages.update(exact)).toBeUndefined();
+    expect(await store.packages.update(exact, '1.1.0')).toBeUndefined();
   });
 
   it('a version that no config has used for 30 days is removed; one that a config uses stays', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Launch, LaunchEvents, PackageEntry } from '../../src/packages/entry.js';
 import { Packages, type PackagesOptions } from '../../src/packages/packages.js';
 import { ProcessTable } from '../../src/processes/table.js';
-import { systemClock } from '../../src/shared/clock.js';
+import { type Clock, systemClock } from '../../src/shared/clock.js';
 import { makeFolder } from '../support/folder.js';
 import type { Registry } from '../support/npm-registry.js';
 import { atEnd } from '../support/share.js';
@@ -31,13 +31,14 @@ export function openStore(
   registry: Registry,
   folder = makeFolder(),
   settings: Partial<Settings> = {},
+  clock: Clock = systemClock,
 ): Store {
   cookies += 1;
   const table = new ProcessTable({ daemonId: `test-${process.pid}-${cookies}`, clock: systemClock });
   const packages = new Packages({
     folder,
     table,
-    clock: systemClock,
+    clock,
     settings: () => ({ runner: 'direct', updateCheckMs: 0, runsScripts: true, ...settings }),
   });
   const notes: string[] = [];

@@ -7,6 +7,7 @@ import {
   limitConcurrency,
   onAbort,
   serialize,
+  shareByKey,
   withTimeout,
 } from '../../src/shared/async.js';
 import { FakeClock } from '../link/fake-clock.js';
@@ -206,5 +207,23 @@ describe('limitConcurrency', () => {
       'fulfilled',
       'fulfilled',
     ]);
+  });
+});
+
+describe('shareByKey', () => {
+  it('runs work with one key once at a time; after its end, also by an error, it runs again', async () => {
+    const { work, ends } = createWork();
+    const sharing = shareByKey<void>();
+    const first = sharing('a', work);
+    const second = sharing('a', work);
+    const other = sharing('b', work);
+    expect(ends).toHaveLength(2);
+    ends[0]?.reject(new Error('no'));
+    ends[1]?.resolve();
+    await expect(first).rejects.toThrow('no');
+    await expect(second).rejects.toThrow('no');
+    await other;
+    void sharing('a', work);
+    expect(ends).toHaveLength(3);
   });
 });

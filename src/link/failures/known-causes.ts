@@ -62,7 +62,7 @@ const RULES: readonly Rule[] = [
   {
     from: 'runner',
     pattern:
-      /^npm (?:error|ERR!) code (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED)$/m,
+      /^npm (?:error|ERR!) code (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|ENOTCACHED|UND_ERR_\w+)$/m,
     explain: ([, code]) => ({
       why: `npm cannot reach its registry (${code})`,
       fix: `check the network with "npm ping"; set HTTPS_PROXY or npm_config_registry, where you need them, ${FROM_A_SHELL}`,
@@ -108,6 +108,14 @@ const RULES: readonly Rule[] = [
     explain: () => ({
       why: 'what npm downloaded is not what its registry announced (EINTEGRITY)',
       fix: 'run "npm cache verify", then start it again; if that does not help, check the registry or the proxy between',
+    }),
+  },
+  {
+    from: 'runner',
+    pattern: /^npm (?:error|ERR!) code (\d+)$/m,
+    explain: ([, code], { name }) => ({
+      why: `an install script failed with code ${code}`,
+      fix: `install what the script needs, see "toolherd logs ${shellWord(name)}"`,
     }),
   },
   {

@@ -7,8 +7,8 @@ import { codeOf, messageOf } from '../../shared/errors.js';
 import { seconds } from '../../shared/text/seconds.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import type { Exit } from '../stdio/child.js';
-import type { FailureLines } from './failure-lines.js';
-import { type KnownCause, notInPath } from './known-causes.js';
+import { type FailureLines, failureLines } from './failure-lines.js';
+import { type KnownCause, knownCause, notInPath } from './known-causes.js';
 import { shownCommand } from './shown-command.js';
 
 /** Errors that a second try cannot change. */
@@ -96,20 +96,34 @@ export interface EndingContext {
 }
 
 /** npm could not install the package of an npx entry, or the package has nothing to start. */
-export function notInstalled(error: unknown, about: EndingContext): Failed {
-  const { spec, redact } = about;
-  const failed = { kind: 'error', cause: 'spawn' } as const;
-  const message = redact(`${spec.name}: ${messageOf(error)}`);
-  if (!(error instanceof PackageError)) return { ...failed, message, fix: logs(spec.name) };
-  if (error.isOfNpm) return { ...failed, message, ...reasonOf(about, logs(spec.name)) };
-  const { why, fix, isPermanent } = error;
+export function notInstalled(error: unknown, spec: StdioSpec, redact: EndingContext['redact']): Failed {
+  const { isPermanent = false } = error instanceof PackageError ? error : {};
+  const { message, ...reason } = packageFailure(error, spec, redact);
   return {
-    ...failed,
-    permanent: isPermanent,
-    message,
-    ...(why !== undefined && { why: redact(why) }),
-    ...(fix !== undefined && { fix: redact(fix) }),
+    ...{ kind: 'error', cause: 'spawn', permanent: isPermanent },
+    message: redact(`${spec.name}: ${message}`),
+    ...reason,
   };
+}
+
+/** The same as a text; also where no server is to be started, but a package to be updated. */
+export function packageFailure(
+  error: unknown,
+  spec: StdioSpec,
+  redact: EndingContext['redact'],
+): Pick<Failed, 'message' | 'why' | 'fix'> {
+  const message = redact(messageOf(error));
+  if (!(error instanceof PackageError)) return { message, fix: logs(spec.name) };
+  const { why, fix, output } = error;
+  if (output === undefined)
+    return {
+      message,
+      ...(why !== undefined && { why: redact(why) }),
+      ...(fix !== undefined && { fix: redact(fix) }),
+    };
+  const lines = failureLines(output, redact);
+  const cause = knownCause(lines, spec, false);
+  return { message, ...reasonOf({ lines, stream: 'stderr', cause, opened: false }, fix ?? logs(spec.name)) };
 }
 
 /** The process ended without an order. */
@@ -157,7 +171,10 @@ export function howOf({ code, signal }: Exit): string {
   return signal === null ? `exited with code ${code}` : `was killed by ${signal}`;
 }
 
-function reasonOf({ lines, stream, cause, opened }: EndingContext, fix: string): Pick<Failed, 'why' | 'fix'> {
+function reasonOf(
+  { lines, stream, cause, opened }: Pick<EndingContext, 'lines' | 'stream' | 'cause' | 'opened'>,
+  fix: string,
+): Pick<Failed, 'why' | 'fix'> {
   const { shown } = lines;
   // a server that served and died silently: that it wrote nothing explains nothing
   if (shown === '' && opened) return { fix };

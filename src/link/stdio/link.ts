@@ -149,7 +149,7 @@ class StdioLink extends BaseLink {
     if (this.ending !== undefined) return;
     this.#output.endLines();
     this.#cancelLaunch = undefined;
-    this.#notStarted(notInstalled(error, this.#circumstances()));
+    this.#notStarted(notInstalled(error, this.#spec, this.#redact));
   }
 
   protected logNoise(line: Buffer | undefined): void {

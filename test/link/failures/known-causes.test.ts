@@ -104,6 +104,19 @@ npm error Your cache folder contains root-owned files, due to a bug in`,
     fix: 'npm config get cache',
   },
   {
+    what: 'npm: a connection that breaks off',
+    output: 'npm error code UND_ERR_SOCKET\nnpm error other side closed',
+    why: 'npm cannot reach its registry (UND_ERR_SOCKET)',
+    fix: 'check the network with "npm ping"',
+  },
+  {
+    what: 'npm: an install script of the package',
+    output:
+      'npm error code 1\nnpm error path /x\nnpm error command failed\nnpm error command sh -c node-gyp rebuild',
+    why: 'an install script failed with code 1',
+    fix: 'install what the script needs, see "toolherd logs it"',
+  },
+  {
     what: 'npm: any other failure',
     output: 'npm error code EUNSUPPORTEDPROTOCOL\nnpm error Unsupported URL Type "workspace:": workspace:*',
     why: 'npm failed with EUNSUPPORTEDPROTOCOL',

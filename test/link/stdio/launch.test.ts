@@ -76,9 +76,9 @@ describe('a link whose package npm installs first', () => {
   });
 
   it('a failed installation ends it with the last lines of npm, their cause and a fix', async () => {
-    const { ended, fail, on } = open();
-    on.stderr(Buffer.from('npm error code EINTEGRITY\nnpm error sha512-a integrity checksum failed\n'));
-    fail(new PackageError('pkg could not be installed: npm exited with code 1', { isOfNpm: true }));
+    const { ended, fail } = open();
+    const output = 'npm error code EINTEGRITY\nnpm error sha512-a integrity checksum failed\n';
+    fail(new PackageError('pkg could not be installed: npm exited with code 1', { output }));
     expect(await ended).toMatchObject({
       kind: 'error',
       cause: 'spawn',

@@ -2,6 +2,7 @@ import type { UpdatedPackage } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
+import { problemLines, refusalLines, unlistedLines } from './package-problem.js';
 
 export const command = defineCommand({
   name: 'update',
@@ -22,17 +23,25 @@ start uses the new version. Servers that do not run are not started.`,
     const selection = options.all ? { all: true as const } : { servers: [...args.servers] };
     const { packages } = await fleet.update(selection, options['dry-run']);
     output.json({ packages });
-    for (const one of packages) output.print(singleLine(sentenceOf(one)));
-    if (packages.length === 0) output.note('no server has a package that could be newer');
+    for (const line of packages.flatMap(linesOf)) output.print(line);
+    for (const line of unlistedLines(options.all ? [] : args.servers, packages)) output.note(line);
     return packages.some(({ result }) => result === 'failed') ? EXIT.failed : EXIT.ok;
   },
 });
 
+function linesOf(updated: UpdatedPackage): string[] {
+  if (updated.result === 'failed') return problemLines(updated);
+  const refusal = updated.result === 'updated' ? refusalLines(updated) : [];
+  return [singleLine(`${updated.server}: ${sentenceOf(updated)}`), ...refusal];
+}
+
 function sentenceOf(updated: UpdatedPackage): string {
-  const { server, package: name, version, installed, latest, result, restarted, problem } = updated;
-  const from = version === null ? '' : `${version} → `;
-  if (result === 'failed') return `${server}: ${name} was not updated: ${problem}`;
-  if (result === 'current') return `${server}: ${name} ${version} is the newest`;
-  if (result === 'would_update') return `${server}: ${name} ${from}${latest} would be installed`;
-  return `${server}: ${name} ${from}${installed}, ${restarted ? 'restarted' : 'used at the next start'}`;
+  const { package: name, requested, version, installed, latest, result, restarted, refused } = updated;
+  const before = refused === null ? '' : ` (the last time it was not: ${refused})`;
+  if (result === 'not_installed')
+    return `${name} is not installed yet; the first start installs the newest version`;
+  if (result === 'current') return `${requested === name ? name : `${requested}:`} ${version} is the newest`;
+  if (result === 'kept') return `${name} ${version} stays: ${refused ?? 'npm chose it again'}`;
+  if (result === 'would_update') return `${name} ${version} → ${latest} would be installed${before}`;
+  return `${name} ${version} → ${installed}, ${restarted ? 'restarted' : 'used at the next start'}`;
 }
