@@ -124,15 +124,17 @@ export class HerdView implements ViewSubscriber, Holder {
       lens,
       warn: (text) => core.warn(text),
     });
+    const redact = <T>(value: T, of?: ConfiguredServer): T =>
+      of === undefined ? core.redact(value) : core.redactFor(of.spec, value);
     this.search = new ViewSearch({
       servers: this.#servers,
       catalog: this.catalog,
       clock,
       callsOf: ({ key }, tool) => core.callCounts.of(key, tool),
       lens,
+      vectors: () => core.vectors(),
+      redact,
     });
-    const redact = <T>(value: T, of?: ConfiguredServer): T =>
-      of === undefined ? core.redact(value) : core.redactFor(of.spec, value);
     const parts = { servers: this.#servers, catalog: this.catalog, redact };
     const resolver = new TargetResolver({ ...parts, clock, lens });
     const refused: CallRouterOptions['refused'] = (server, call) =>
