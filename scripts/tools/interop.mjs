@@ -1,13 +1,12 @@
 // Clients that others have made, each as published, list and call a herd through `toolherd bridge` without knowing
 // it. They are installed into .cache/ on the first run.
 // Usage: npm run interop [-- --update] [--only mcporter]; --update writes the table of docs/INTEROP.md.
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+// `npm run interop:search -- --data DIR` has them find and call tools of a large herd by search.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { execaSync } from 'execa';
-import { install, installNode } from '../shared/install.mjs';
 import { markdownTable } from '../shared/markdown.mjs';
+import { entry, makeHome } from './interop-home.mjs';
 import { CLIENTS } from './interop-sdks.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -62,12 +61,7 @@ const CHECKS = {
   },
 };
 
-const home = realpathSync(mkdtempSync(join(tmpdir(), 'toolherd-interop-')));
-const environment = {
-  PATH: [join(home, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
-  HOME: home,
-  MCP_INSPECTOR_SECRET_STORE: 'memory',
-};
+const home = makeHome();
 /** @type {{ client: Client, cells: Record<string, string> }[]} */
 const rows = [];
 try {
@@ -80,8 +74,7 @@ try {
     for (const [what, cell] of Object.entries(row.cells)) console.log(`  ${what.padEnd(14)} ${cell}`);
   }
 } finally {
-  toolherd('down');
-  rmSync(home, { recursive: true, force: true });
+  home.end();
 }
 if (flags.update && flags.only === undefined) writeFileSync(join(root, 'docs', 'INTEROP.md'), page());
 const failed = rows.filter(({ cells }) => Object.values(cells).some((cell) => cell.startsWith('FAILED')));
@@ -90,17 +83,9 @@ console.log(
 );
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** As a user has it: the command on the PATH, the config in its place, and a file that names the bridge. */
 function startHerd() {
   const modules = join(root, 'node_modules');
-  const entry = (/** @type {string} */ name, /** @type {string[]} */ ...args) => ({
-    name,
-    description: name,
-    server: name,
-    command: 'node',
-    args,
-  });
-  const config = {
+  home.start({
     version: '1.0',
     security: { allowed_commands: ['node'] },
     mcp_servers: [
@@ -108,26 +93,9 @@ function startHerd() {
       entry('content', join(root, 'test', 'fixtures', 'content.mjs')),
       entry('modern', join(root, 'test', 'fixtures', 'modern.mjs')),
     ],
-  };
-  mkdirSync(join(home, '.config', 'toolherd'), { recursive: true });
-  writeFileSync(join(home, '.config', 'toolherd', 'config.yaml'), JSON.stringify(config));
-  mkdirSync(join(home, 'bin'));
-  const command = join(home, 'bin', 'toolherd');
-  writeFileSync(
-    command,
-    `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'dist', 'bin', 'main.cjs')}' "$@"\n`,
-  );
-  chmodSync(command, 0o755);
-  const attached = { mcpServers: { herd: { command: 'toolherd', args: ['bridge'] } } };
-  writeFileSync(join(home, 'mcp.json'), JSON.stringify(attached));
-  toolherd('up');
-  const all = (/** @type {string} */ what) => JSON.parse(toolherd(what, '--json'))[what];
+  });
+  const all = (/** @type {string} */ what) => JSON.parse(home.toolherd(what, '--json'))[what];
   return { tools: all('tools'), prompts: all('prompts'), resources: all('resources') };
-}
-
-function toolherd(/** @type {string[]} */ ...words) {
-  const options = { cwd: home, env: environment, extendEnv: false, stdin: /** @type {const} */ ('ignore') };
-  return execaSync(join(home, 'bin', 'toolherd'), words, options).stdout;
 }
 
 /**
@@ -140,17 +108,15 @@ async function check(client, offered) {
   /** @type {Opened} */
   let opened;
   try {
-    const { folder } = install(client.package, { folder: `interop/${client.package.replaceAll('/', '+')}` });
-    const node = client.node === undefined ? process.execPath : installNode(client.node);
-    opened = await client.open({ folder, node, home, environment, config: join(home, 'mcp.json') });
+    opened = await home.open(client);
   } catch (error) {
-    return { ...cells, speaks: `FAILED: ${firstLine(error)}` };
+    return { ...cells, speaks: `FAILED: ${home.firstLine(error)}` };
   }
   for (const [what, look] of Object.entries(CHECKS)) {
     try {
       cells[what] = (await look(opened, offered)) ?? 'has none';
     } catch (error) {
-      cells[what] = `FAILED: ${firstLine(error)}`;
+      cells[what] = `FAILED: ${home.firstLine(error)}`;
     }
   }
   await opened.close();
@@ -178,12 +144,6 @@ function count(seen, offered, key, offeredKey) {
 function expect(isRight, shown) {
   if (!isRight) throw new Error(`it showed ${JSON.stringify(shown)?.slice(0, 200)}`);
   return 'yes';
-}
-
-/** @param {unknown} error */
-function firstLine(error) {
-  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return line.replaceAll('|', '/').replaceAll(root, '.').replaceAll(home, '~').slice(0, 200);
 }
 
 function page() {
