@@ -31,39 +31,33 @@ export function cosine(one: Vector, other: Vector): number {
   return sum;
 }
 
-/** Tools that are not this near to the best, as a part of its distance from the average, are not meant. */
+/** How much meaning counts; words count the rest. */
+const MEANING = 0.5;
+/** A tool that words do not find is found if it is this near: 1 as near as the nearest, 0 as near as the average. */
 const NEAR = 0.5;
 
-/** The tools whose texts come nearest to the query, the best first. How near is near depends on the model and the query. */
-export function nearest<T>(all: readonly Match<T>[]): Match<T>[] {
-  const mean = all.reduce((sum, { score }) => sum + score, 0) / all.length;
-  const best = all.reduce((most, { score }) => Math.max(most, score), mean);
-  return all
-    .filter(({ score }) => score > mean && score - mean >= NEAR * (best - mean))
-    .sort((a, b) => b.score - a.score);
-}
-
-/** The usual constant of reciprocal rank fusion: how much the first ranks differ. */
-const RANKS = 60;
-
 /**
- * One ranking of two by reciprocal rank fusion: it compares ranks, as scores of words and cosines cannot be compared. Tools
- * whose name has every word of the query stay before all others. The score of the first of both is 1.
+ * One ranking of two: the scores by words as parts of the best, and the cosines as parts of the way from their average to the
+ * best, since models differ in what they call near. Tools whose name has every word of the query stay before all others.
+ * `cosines`: of all tools that may be found.
  */
 export function fuse<T>(
   byWords: readonly Match<T>[],
-  byMeaning: readonly Match<T>[],
+  cosines: readonly Match<T>[],
   limit: number,
 ): Match<T>[] {
-  const fused = new Map<T, Match<T>>();
-  const add = ({ item, isNamed }: Match<T>, rank: number) => {
-    const part = (RANKS + 1) / (RANKS + 1 + rank) / 2;
-    const known = fused.get(item);
-    if (known === undefined) fused.set(item, { item, score: part + (isNamed ? 1 : 0), isNamed });
-    else known.score += part;
-  };
-  byWords.forEach(add);
-  byMeaning.forEach(add);
+  const mean = cosines.reduce((sum, { score }) => sum + score, 0) / cosines.length;
+  const best = cosines.reduce((most, { score }) => Math.max(most, score), mean);
+  const nearness = new Map<T, number>();
+  for (const { item, score } of cosines) if (score > mean) nearness.set(item, (score - mean) / (best - mean));
+  const most = byWords[0]?.score ?? 0;
+  const found = byWords.map(({ item, score, isNamed }) => {
+    const near = nearness.get(item) ?? 0;
+    nearness.delete(item);
+    return { item, score: (1 - MEANING) * (score / most) + MEANING * near + (isNamed ? 1 : 0), isNamed };
+  });
+  for (const [item, near] of nearness)
+    if (near >= NEAR) found.push({ item, score: MEANING * near, isNamed: false });
   // a sort keeps the order of equals: those that words found come first
-  return [...fused.values()].sort((a, b) => b.score - a.score).slice(0, limit);
+  return found.sort((a, b) => b.score - a.score).slice(0, limit);
 }

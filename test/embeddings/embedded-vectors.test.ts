@@ -88,7 +88,7 @@ describe('vectors of a service', () => {
 
   it('are not asked for again while the service works on them', async () => {
     const server = await embeddingServer();
-    let release = () => undefined as void;
+    let release: () => void = () => undefined;
     server.behave((response, input) => {
       release = () => good(response, input);
     });

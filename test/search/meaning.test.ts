@@ -1,39 +1,43 @@
 import { describe, expect, it } from 'vitest';
-import { fuse, nearest, textOfTool } from '../../src/search/meaning.js';
+import { fuse, textOfTool } from '../../src/search/meaning.js';
 
 const match = (item: string, score = 1, isNamed = false) => ({ item, score, isNamed });
 const namesOf = (matches: readonly { item: string }[]) => matches.map(({ item }) => item);
 
 describe('fuse', () => {
-  it('puts tools that both rankings have before those that one has', () => {
-    const fused = fuse([match('a'), match('b')], [match('c'), match('b')], 10);
-    expect(namesOf(fused)).toEqual(['b', 'a', 'c']);
+  it('counts words and meaning alike: the best of both has the score 1', () => {
+    const fused = fuse([match('both', 8), match('words', 6)], [match('both', 0.9), match('far', 0.1)], 10);
+    expect(fused).toEqual([match('both', 1), match('words', 0.375)]);
   });
 
-  it('gives the first of both rankings the score 1', () => {
-    expect(fuse([match('a', 70)], [match('a', 0.2)], 10)).toEqual([match('a')]);
+  it('puts a tool that both find before one that only words or only meaning find best', () => {
+    const cosines = [match('meant', 0.9), match('both', 0.8), match('words', 0.1), match('far', 0)];
+    expect(namesOf(fuse([match('words', 9), match('both', 7)], cosines, 10))).toEqual([
+      'both',
+      'words',
+      'meant',
+    ]);
   });
 
   it('keeps a tool whose name has every word of the query before all others', () => {
-    const byWords = [match('named', 9, true), match('b'), match('c')];
-    expect(namesOf(fuse(byWords, [match('c'), match('b')], 10))).toEqual(['named', 'c', 'b']);
+    const byWords = [match('named', 9, true), match('b', 2), match('c', 2)];
+    expect(namesOf(fuse(byWords, [match('c', 0.9), match('named', 0.1)], 10))).toEqual(['named', 'c', 'b']);
   });
 
-  it('has at most as many as asked for, and finds what one ranking alone has', () => {
-    expect(namesOf(fuse([], [match('x'), match('y'), match('z')], 2))).toEqual(['x', 'y']);
-    expect(namesOf(fuse([match('a')], [], 2))).toEqual(['a']);
-  });
-});
-
-describe('nearest', () => {
-  it('has the tools that are nearer to the best than to the average, the best first', () => {
-    const all = [match('far', 0.1), match('near', 0.7), match('best', 0.9), match('off', 0.2)];
-    expect(namesOf(nearest(all))).toEqual(['best', 'near']);
+  it('finds by meaning alone what is nearer to the best than to the average, whatever the model calls near', () => {
+    for (const scale of [1, 0.01]) {
+      const cosines = [0.1, 0.7, 0.9, 0.2].map((score, at) => match(`${at}`, 0.5 + scale * score));
+      expect(namesOf(fuse([], cosines, 10))).toEqual(['2', '1']);
+    }
   });
 
-  it('has nothing where all are equally near', () => {
-    expect(nearest([match('a', 0.5), match('b', 0.5)])).toEqual([]);
-    expect(nearest([])).toEqual([]);
+  it('finds nothing by meaning where all are equally near, and what words find without any vectors', () => {
+    expect(fuse([], [match('a', 0.5), match('b', 0.5)], 10)).toEqual([]);
+    expect(namesOf(fuse([match('a', 3)], [], 10))).toEqual(['a']);
+  });
+
+  it('has at most as many as asked for', () => {
+    expect(namesOf(fuse([match('a', 3), match('b', 2)], [], 1))).toEqual(['a']);
   });
 });
 

@@ -1,5 +1,5 @@
 import type { SearchParams, SearchResult, ToolMatch } from '../../fleet/fleet.js';
-import { cosine, fuse, nearest, type ToolVectors, textOfTool, type Vector } from '../../search/meaning.js';
+import { cosine, fuse, type ToolVectors, textOfTool, type Vector } from '../../search/meaning.js';
 import { firstSentence, signature } from '../../search/signature.js';
 import { type ToolDocument, toolDocument } from '../../search/tool-document.js';
 import { type Match, ToolIndex } from '../../search/tool-index.js';
@@ -47,7 +47,9 @@ const DEFAULT_LIMIT = 10;
 const MOST_FOUND = 100;
 /** The index is brought up to date in slices, so that calls pass meanwhile. */
 const SLICE_MS = 5;
-/** So many tools that words find are fused with those that meaning finds. */
+/** The part of the tools that has to have vectors: else the few that have one would seem near. */
+const LEAST_KNOWN = 0.9;
+/** So many tools that words find are ranked by meaning too. */
 const MOST_FUSED = 50;
 /** More words of a query are not compared with those of tools. */
 const MOST_SUGGESTED = 5;
@@ -97,10 +99,7 @@ export class ViewSearch {
       });
       const isAsked = ({ item }: Match<IndexedTool>) =>
         (server === undefined || item.server.spec.name === server) && accept(item);
-      const matches =
-        meanings === undefined
-          ? byWords
-          : fuse(byWords, nearest(meanings.filter(isAsked)).slice(0, MOST_FUSED), most);
+      const matches = meanings === undefined ? byWords : fuse(byWords, meanings.filter(isAsked), most);
       return {
         tools: matches.map(({ item, score }) => toolMatch(item, score, names)),
         missing: catalog.missing('tools', asked),
@@ -138,8 +137,8 @@ export class ViewSearch {
   }
 
   /**
-   * How near each tool is to the query, as far as its vector is known; undefined: nothing is known of the query. It also
-   * leads to the vectors of the tools that have none yet. Texts of tools that cannot be found are not sent.
+   * How near each tool is to the query, as far as its vector is known; undefined: too little is known to compare them. It
+   * also leads to the vectors of the tools that have none yet. Texts of tools that cannot be found are not sent.
    */
   async #meanings(
     vectors: ToolVectors,
@@ -148,10 +147,12 @@ export class ViewSearch {
     const { clock, catalog } = this.#options;
     const names = catalog.publicNames('tools');
     const found: Match<IndexedTool>[] = [];
+    let count = 0;
     let begunAt = clock.now();
     for (const { items } of this.#indexed.values()) {
       for (const item of items) {
         if (!isCallable(item, names)) continue;
+        count += 1;
         const vector = vectors.of(this.#textOf(item));
         if (vector !== undefined && meant !== undefined)
           found.push({ item, score: cosine(meant, vector), isNamed: false });
@@ -160,7 +161,7 @@ export class ViewSearch {
         begunAt = clock.now();
       }
     }
-    return meant === undefined ? undefined : found;
+    return found.length === 0 || found.length < LEAST_KNOWN * count ? undefined : found;
   }
 
   #textOf({ server, definition }: IndexedTool): string {

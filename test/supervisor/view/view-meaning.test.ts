@@ -89,6 +89,15 @@ describe('a search with vectors', () => {
       expect([query, await find(query)]).toEqual([query, await plain(query)]);
   });
 
+  test('ranks by words alone while many tools have no vector: the others would seem near', async () => {
+    const { vectors } = stubVectors();
+    const find = await herdOf({
+      ...vectors,
+      of: (text) => (text.startsWith('post') ? vectorOf(text) : undefined),
+    });
+    expect(await find('photograph')).toEqual(['erase_photograph']);
+  });
+
   test('sends no secret of the herd', async () => {
     const sent: string[] = [];
     const { asked, vectors } = stubVectors(async (query) => void sent.push(query));
