@@ -52,8 +52,9 @@ function resolve(
   };
   const spec = {
     url: expand('url', url),
-    model: model && expand('model', model),
-    key: key && expand('key', key),
+    // an empty text, as of ${NAME:-}, is none
+    model: (model && expand('model', model)) || undefined,
+    key: (key && expand('key', key)) || undefined,
   };
   addUrlSecrets(redactor, spec.url);
   if (spec.key) redactor.add('key', spec.key);

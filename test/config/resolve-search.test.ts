@@ -23,6 +23,17 @@ describe('search.embeddings', () => {
     expect(uses.map(({ name }) => name).sort()).toEqual(['HOST', 'MODEL', 'THE_KEY']);
   });
 
+  it('has no key where its variable is empty', async () => {
+    const { settings } = await load('{url: "https://example.com", model: "${NO:-}", key: "${EMPTY}"}', {
+      EMPTY: '',
+    });
+    expect(settings.search.embeddings).toEqual({
+      url: 'https://example.com',
+      model: undefined,
+      key: undefined,
+    });
+  });
+
   it('has a plain key and a secret parameter of its url redacted too', async () => {
     const { redactor } = await load(`{url: "https://example.com/?api_key=${KEY}x", key: ${KEY}}`);
     expect(redactor.redact(`${KEY}x and ${KEY}`)).not.toContain(KEY);
