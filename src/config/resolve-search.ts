@@ -10,7 +10,7 @@ import type { Report } from './fields/parsed-entry.js';
 import type { EmbeddingsSpec, Settings } from './fields/spec.js';
 import { urlProblem } from './fields/url-rule.js';
 import { type ExpandedPart, Expander, type LoadEnvironment } from './variables/expander.js';
-import { ENVIRONMENT } from './variables/variables.js';
+import { ENVIRONMENT, parseReferences } from './variables/variables.js';
 
 const PATH = ['search', 'embeddings'] as const;
 
@@ -47,7 +47,7 @@ function resolve(
   };
   const expander = new Expander(part, loadEnvironment, [{ label: ENVIRONMENT, values: environment }], report);
   const expand = (name: keyof EmbeddingsSpec, text: string) => {
-    if (isMalformed(text)) fail(name, MALFORMED_REFERENCE, HOW_TO_REFER);
+    if (isMalformed(parseReferences(text))) fail(name, MALFORMED_REFERENCE, HOW_TO_REFER);
     return expander.text(text, [...PATH, name]);
   };
   const spec = {

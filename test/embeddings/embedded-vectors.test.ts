@@ -93,7 +93,10 @@ describe('vectors of a service', () => {
       release = () => good(response, input);
     });
     const { vectors, known } = open(server);
-    await until(() => void vectors.of('a letter') ?? server.requests.length === 1);
+    await until(() => {
+      vectors.of('a letter');
+      return server.requests.length === 1;
+    });
     vectors.of('a letter');
     server.behave(good);
     release();
