@@ -179,10 +179,10 @@ export class EmbeddedVectors implements ToolVectors {
     for (const [at, text] of texts.entries()) {
       const vector = vectors[at]!;
       this.#known.set(text, { vector, usedAt });
-      this.#waiting.delete(text);
       added.set(this.#hash(text), vector);
     }
     await this.#file.append(added);
+    for (const text of texts) this.#waiting.delete(text);
   }
 
   async #ask(texts: readonly string[], ms: number): Promise<Vector[]> {

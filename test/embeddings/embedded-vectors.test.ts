@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EmbeddedVectors, type EmbeddedVectorsOptions } from '../../src/embeddings/embedded-vectors.js';
@@ -45,6 +45,15 @@ const unit = (text: string) => {
 };
 const near = (vector: Float32Array | undefined, text: string) =>
   vector !== undefined && unit(text).every((number, at) => Math.abs(number - vector[at]!) < 1e-6);
+
+/** The file in this folder, as soon as it has so many vectors: it is written after they are known. */
+function written(folder: string, count: number): Promise<string> {
+  const size = 'toolherd-vec1'.length + 4 + count * (32 + 4 * meaningOf('').length);
+  return until(() => {
+    const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.vectors')) ?? 'none');
+    return existsSync(file) && statSync(file).size === size ? file : undefined;
+  });
+}
 
 describe('vectors of a service', () => {
   it('come in the background, of length 1, each for its own text', async () => {
@@ -101,7 +110,8 @@ describe('vectors of a service', () => {
     server.behave(good);
     release();
     await known('a letter');
-    expect([server.requests.length, vectors.report().waiting]).toEqual([1, 0]);
+    await until(() => vectors.report().waiting === 0);
+    expect(server.requests).toHaveLength(1);
   });
 
   it('are kept in a private file by text and model: another daemon asks for nothing', async () => {
@@ -109,9 +119,9 @@ describe('vectors of a service', () => {
     const { vectors, folder, known } = open(server);
     const first = await known('a letter');
     await known('a picture');
+    const file = await written(folder, 2);
     vectors.close();
-    const [file = ''] = readdirSync(folder);
-    expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
     server.requests.length = 0;
     const again = open(server, { folder });
     expect(await again.known('a letter')).toEqual(first);
@@ -126,8 +136,8 @@ describe('vectors of a service', () => {
     const server = await embeddingServer();
     const { folder, known, vectors } = open(server);
     await known('a letter');
+    const file = await written(folder, 1);
     vectors.close();
-    const file = join(folder, readdirSync(folder)[0] ?? '');
     const whole = readFileSync(file);
     appendFileSync(file, Buffer.alloc(50, 7));
     await open(server, { folder }).known('a letter');
@@ -147,8 +157,7 @@ describe('vectors of a service', () => {
     await until(() => count() >= 40);
     await until(() => vectors.report().waiting === 0);
     expect(count()).toBeLessThanOrEqual(40 + 32);
-    const { size } = statSync(join(folder, readdirSync(folder)[0] ?? ''));
-    expect(size).toBeLessThan(80 * (bytes + 32));
+    await written(folder, count());
   });
 });
 
