@@ -46,6 +46,13 @@ export const ROOMS: readonly Room[] = [
     packages: ['stemmer'],
   },
   {
+    name: 'embeddings',
+    does: 'vectors of texts from a service that the config names: requests, limits, a file that keeps them',
+    imports: ['shared'],
+    types: ['fleet', 'search'],
+    packages: ['node'],
+  },
+  {
     name: 'machines',
     does: 'the statecharts of server, keeper and transient server, and the restart policy; pure',
     imports: [],
@@ -156,7 +163,18 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'daemon',
     does: 'puts config, supervisor, link, ipc and log together',
-    imports: ['shared', 'fleet', 'config', 'processes', 'packages', 'link', 'supervisor', 'ipc', 'log'],
+    imports: [
+      'shared',
+      'fleet',
+      'embeddings',
+      'config',
+      'processes',
+      'packages',
+      'link',
+      'supervisor',
+      'ipc',
+      'log',
+    ],
     packages: ['node'],
   },
   {

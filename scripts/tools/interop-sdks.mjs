@@ -19,6 +19,7 @@ import { execa } from 'execa';
  * @property {(uri: string) => Promise<any>} read
  * @property {() => Promise<any[]>} [prompts]
  * @property {(name: string, args: object) => Promise<any>} [get]
+ * @property {() => string | undefined} [instructions]
  * @property {() => unknown} close
  */
 /** @typedef {{ name: string, package: string, node?: string, open(place: Place): Promise<Opened> }} Client */
@@ -102,6 +103,7 @@ function sdk(client, speaks) {
     read: (uri) => client.readResource({ uri }),
     prompts: () => pages((params) => client.listPrompts(params), 'prompts'),
     get: (name, args) => client.getPrompt({ name, arguments: args }),
+    instructions: () => client.getInstructions(),
     close: () => client.close(),
   };
 }

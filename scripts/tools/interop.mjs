@@ -1,21 +1,12 @@
 // Clients that others have made, each as published, list and call a herd through `toolherd bridge` without knowing
 // it. They are installed into .cache/ on the first run. The published server is an npx entry, which toolherd runs direct.
 // Usage: npm run interop [-- --update] [--only mcporter]; --update writes the table of docs/INTEROP.md.
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+// `npm run interop:search -- --data DIR` has them find and call tools of a large herd by search.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { execaSync } from 'execa';
-import { install, installNode } from '../shared/install.mjs';
 import { markdownTable } from '../shared/markdown.mjs';
+import { entry, makeHome } from './interop-home.mjs';
 import { CLIENTS } from './interop-sdks.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -70,13 +61,7 @@ const CHECKS = {
   },
 };
 
-const home = realpathSync(mkdtempSync(join(tmpdir(), 'toolherd-interop-')));
-const environment = {
-  PATH: [join(home, 'bin'), dirname(process.execPath), process.env.PATH].join(delimiter),
-  HOME: home,
-  MCP_INSPECTOR_SECRET_STORE: 'memory',
-  ...npmSettings(),
-};
+const home = makeHome();
 /** @type {{ client: Client, cells: Record<string, string> }[]} */
 const rows = [];
 try {
@@ -89,8 +74,7 @@ try {
     for (const [what, cell] of Object.entries(row.cells)) console.log(`  ${what.padEnd(14)} ${cell}`);
   }
 } finally {
-  toolherd('down');
-  rmSync(home, { recursive: true, force: true });
+  home.end();
 }
 if (flags.update && flags.only === undefined) writeFileSync(join(root, 'docs', 'INTEROP.md'), page());
 const failed = rows.filter(({ cells }) => Object.values(cells).some((cell) => cell.startsWith('FAILED')));
@@ -99,19 +83,11 @@ console.log(
 );
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** As a user has it: the command on the PATH, the config in its place, and a file that names the bridge. */
 function startHerd() {
   const modules = join(root, 'node_modules');
-  const entry = (/** @type {string} */ name, /** @type {string[]} */ ...args) => ({
-    name,
-    description: name,
-    server: name,
-    command: 'node',
-    args,
-  });
   const published = '@modelcontextprotocol/server-everything';
   const { version } = JSON.parse(readFileSync(join(modules, published, 'package.json'), 'utf8'));
-  const config = {
+  home.start({
     version: '1.0',
     security: { allowed_commands: ['node'] },
     mcp_servers: [
@@ -119,41 +95,12 @@ function startHerd() {
       entry('content', join(root, 'test', 'fixtures', 'content.mjs')),
       entry('modern', join(root, 'test', 'fixtures', 'modern.mjs')),
     ],
-  };
-  mkdirSync(join(home, '.config', 'toolherd'), { recursive: true });
-  writeFileSync(join(home, '.config', 'toolherd', 'config.yaml'), JSON.stringify(config));
-  mkdirSync(join(home, 'bin'));
-  const command = join(home, 'bin', 'toolherd');
-  writeFileSync(
-    command,
-    `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'dist', 'bin', 'main.cjs')}' "$@"\n`,
-  );
-  chmodSync(command, 0o755);
-  const attached = { mcpServers: { herd: { command: 'toolherd', args: ['bridge'] } } };
-  writeFileSync(join(home, 'mcp.json'), JSON.stringify(attached));
-  toolherd('up');
-  toolherd('start', 'everything', '--wait');
-  const [{ runner }] = JSON.parse(toolherd('status', 'everything', '--json')).servers;
+  });
+  home.toolherd('start', 'everything', '--wait');
+  const [{ runner }] = JSON.parse(home.toolherd('status', 'everything', '--json')).servers;
   if (runner !== 'direct') throw new Error(`toolherd does not run ${published} direct: ${runner}`);
-  const all = (/** @type {string} */ what) => JSON.parse(toolherd(what, '--json'))[what];
+  const all = (/** @type {string} */ what) => JSON.parse(home.toolherd(what, '--json'))[what];
   return { tools: all('tools'), prompts: all('prompts'), resources: all('resources') };
-}
-
-/** The registry, proxy and login of the user, whose home the herd does not have. */
-function npmSettings() {
-  const settings = Object.entries(process.env).filter(([name]) =>
-    /^npm_config_|_proxy$|_CA_CERTS$/i.test(name),
-  );
-  return {
-    npm_config_userconfig: join(homedir(), '.npmrc'),
-    npm_config_cache: join(root, '.cache', 'npm'),
-    ...Object.fromEntries(settings),
-  };
-}
-
-function toolherd(/** @type {string[]} */ ...words) {
-  const options = { cwd: home, env: environment, extendEnv: false, stdin: /** @type {const} */ ('ignore') };
-  return execaSync(join(home, 'bin', 'toolherd'), words, options).stdout;
 }
 
 /**
@@ -166,17 +113,15 @@ async function check(client, offered) {
   /** @type {Opened} */
   let opened;
   try {
-    const { folder } = install(client.package, { folder: `interop/${client.package.replaceAll('/', '+')}` });
-    const node = client.node === undefined ? process.execPath : installNode(client.node);
-    opened = await client.open({ folder, node, home, environment, config: join(home, 'mcp.json') });
+    opened = await home.open(client);
   } catch (error) {
-    return { ...cells, speaks: `FAILED: ${firstLine(error)}` };
+    return { ...cells, speaks: `FAILED: ${home.firstLine(error)}` };
   }
   for (const [what, look] of Object.entries(CHECKS)) {
     try {
       cells[what] = (await look(opened, offered)) ?? 'has none';
     } catch (error) {
-      cells[what] = `FAILED: ${firstLine(error)}`;
+      cells[what] = `FAILED: ${home.firstLine(error)}`;
     }
   }
   await opened.close();
@@ -204,12 +149,6 @@ function count(seen, offered, key, offeredKey) {
 function expect(isRight, shown) {
   if (!isRight) throw new Error(`it showed ${JSON.stringify(shown)?.slice(0, 200)}`);
   return 'yes';
-}
-
-/** @param {unknown} error */
-function firstLine(error) {
-  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return line.replaceAll('|', '/').replaceAll(root, '.').replaceAll(home, '~').slice(0, 200);
 }
 
 function page() {

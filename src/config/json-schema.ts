@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { type Default, defaultText } from './fields/defaults.js';
 import { ENTRY, FIELDS, type FieldName } from './fields/entry-fields.js';
 import { PROFILE_FIELDS, PROFILE_NAME, profileShape } from './fields/profile.js';
-import { SETTINGS, sectionShape, versionShape } from './fields/settings.js';
+import { SETTINGS, type Section, sectionShape, versionShape } from './fields/settings.js';
 import { TRANSPORT_NAMES, TRANSPORTS, type Transport, toTransport } from './fields/transports.js';
 import { SOURCE } from './packages/source-document.js';
 
@@ -39,10 +39,10 @@ function agentSchema(): Schema {
 }
 
 function configSchema(): Schema {
-  const section = (name: 'daemon' | 'security') => {
+  const section = (name: Section) => {
     const schema = strip(z.toJSONSchema(sectionShape(name), { io: 'input' }));
     const properties = schema.properties as Record<string, Schema>;
-    for (const [key, setting] of Object.entries(SETTINGS[name])) {
+    for (const [key, setting] of Object.entries<{ about: string; default: Default }>(SETTINGS[name])) {
       properties[key]!.description = descriptionOf(setting);
     }
     return { anyOf: [schema, NULL] };
@@ -55,6 +55,7 @@ function configSchema(): Schema {
       mcp_servers: { type: ['array', 'null'], items: { if: isSource, then: SOURCE_REF, else: ENTRY_REF } },
       profiles: profilesSchema(),
       daemon: section('daemon'),
+      search: section('search'),
       security: section('security'),
     },
   };

@@ -14,6 +14,7 @@ import { parseYaml } from './parse/parse-yaml.js';
 import { ConfigError, configError, fileProblem, type Problem } from './parse/problem.js';
 import { FileReadError, readSmallFile } from './parse/read-file.js';
 import { checkProfiles, type FileProfiles } from './read-profiles.js';
+import { resolveSearch } from './resolve-search.js';
 import type { PlannedEntry } from './trust/trust.js';
 import { isUserOwnedFile } from './trust/trusted-path.js';
 import type { LoadEnvironment } from './variables/expander.js';
@@ -75,7 +76,20 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   // Nothing in a file that is not allowed is expanded. The problems of the other file are still reported.
   const usable =
     refusal === undefined ? planned : planned.filter(({ entry }) => entry.context.scope !== 'agent');
-  const { resolved, redactor, uses } = await resolveAll(usable, options, reportOf);
+  const { loadEnvironment, uses } = loadingFrom(options);
+  const { redactor } = loadEnvironment;
+  const resolved = await resolveAll(usable, loadEnvironment, reportOf);
+  // a daemon runs its herd without embeddings rather than not at all
+  const reportSearch = options.reader === 'daemon' ? warn : reportGlobal;
+  const settings =
+    global.document === undefined
+      ? global.settings
+      : resolveSearch(
+          global.settings,
+          { document: global.document, context: { folder: folderOf(options.configFile) } },
+          loadEnvironment,
+          reportSearch,
+        );
   const clean = (found: readonly Problem[]) =>
     byPosition(found).map((problem) => redacted(problem, redactor));
   if (problems.length > 0) {
@@ -89,12 +103,13 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
     const found = misconfigured.get(entry);
     return found === undefined ? (spec ?? []) : misconfiguredSpec(entry, configError(clean(found)), redactor);
   });
-  const { settings, hasConfigFile } = global;
+  const { hasConfigFile } = global;
   const profiles = new Map(
     [...(global.profiles?.profiles ?? []), ...(agent?.profiles.profiles ?? [])].map((one) => [one.name, one]),
   );
   return {
-    ...{ settings, servers, profiles, warnings: byPosition(warnings), redactor, hasConfigFile, uses },
+    ...{ settings, servers, profiles, warnings: byPosition(warnings), redactor, hasConfigFile },
+    uses: [...uses.values()],
     agent: ours,
   };
 }
@@ -147,10 +162,17 @@ export async function loadEntry(
   const warn: Report = (warning) => void warnings.push(warning);
   const entry = readEntry(document, [], document.value, context, report, warn);
   const planned = plan(entry === undefined ? [] : [entry], () => report, warn);
-  const { resolved, redactor, uses } = await resolveAll(planned, environment, () => report);
+  const { loadEnvironment, uses } = loadingFrom(environment);
+  const { redactor } = loadEnvironment;
+  const resolved = await resolveAll(planned, loadEnvironment, () => report);
   if (problems.length > 0)
     throw configError(byPosition(problems).map((problem) => redacted(problem, redactor)));
-  return { servers: resolved.flatMap(({ spec }) => spec ?? []), redactor, uses, warnings };
+  return {
+    servers: resolved.flatMap(({ spec }) => spec ?? []),
+    redactor,
+    uses: [...uses.values()],
+    warnings,
+  };
 }
 
 type EntryOptions = Pick<LoadOptions, 'environment' | 'userHome' | 'variables' | 'reader'>;
@@ -159,12 +181,12 @@ function readGlobal(
   options: LoadOptions,
   report: Report,
   warn: Report,
-): ReturnType<typeof readConfigFile> & { hasConfigFile: boolean } {
+): ReturnType<typeof readConfigFile> & { document: SourceDocument | undefined; hasConfigFile: boolean } {
   const document = readDocument(options.configFile, options.configRequired === true, report);
   if (document === undefined)
-    return { settings: defaultSettings(), entries: [], profiles: undefined, hasConfigFile: false };
+    return { settings: defaultSettings(), entries: [], profiles: undefined, document, hasConfigFile: false };
   const place = { folder: folderOf(options.configFile), userHome: options.userHome };
-  return { ...readConfigFile(document, place, report, warn), hasConfigFile: true };
+  return { ...readConfigFile(document, place, report, warn), document, hasConfigFile: true };
 }
 
 interface AgentFile {
@@ -256,11 +278,11 @@ interface Resolved {
   spec: ServerSpec | undefined;
 }
 
-async function resolveAll(
-  planned: readonly PlannedEntry[],
-  options: EntryOptions,
-  reportOf: ReportOf,
-): Promise<{ resolved: Resolved[]; redactor: Redactor; uses: FileVariable[] }> {
+/** What variables are expanded with, and which of them are used. */
+function loadingFrom(options: EntryOptions): {
+  loadEnvironment: LoadEnvironment;
+  uses: ReadonlyMap<string, FileVariable>;
+} {
   const redactor = new Redactor();
   const uses = new Map<string, FileVariable>();
   const loadEnvironment: LoadEnvironment = {
@@ -271,11 +293,19 @@ async function resolveAll(
     reader: options.reader ?? 'command',
     onUse: (use, file) => void uses.set(`${use.name} ${file}`, { ...use, file }),
   };
+  return { loadEnvironment, uses };
+}
+
+async function resolveAll(
+  planned: readonly PlannedEntry[],
+  loadEnvironment: LoadEnvironment,
+  reportOf: ReportOf,
+): Promise<Resolved[]> {
   const resolved: Resolved[] = [];
   for (const { entry, launch } of planned) {
     resolved.push({ entry, spec: await resolveOne(entry, launch, loadEnvironment, reportOf(entry)) });
   }
-  return { resolved, redactor, uses: [...uses.values()] };
+  return resolved;
 }
 
 async function resolveOne(

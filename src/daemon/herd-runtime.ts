@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerSpec, Settings, StdioSpec } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
+import { EmbeddedVectors } from '../embeddings/embedded-vectors.js';
 import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../fleet/fleet.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
 import { Authorizations } from '../link/auth/authorizations.js';
@@ -77,6 +78,8 @@ export class HerdRuntime {
   readonly #agentViews: AgentViews;
   readonly #reloader: ConfigReloader;
   readonly #forgetProcessExit: () => void;
+  /** Of `search.embeddings`. */
+  #vectors: EmbeddedVectors | undefined;
   /** Of the config that was applied last. */
   #settings: Settings;
   #configWarnings: ReadonlySet<string> = new Set();
@@ -119,6 +122,7 @@ export class HerdRuntime {
     void this.#resultFiles.tidy();
     this.#authorizations = this.#createAuthorizations();
     this.#packages = this.#createPackages();
+    this.#vectors = this.#createVectors();
     this.#herd = this.#createHerd();
     this.#runtimeServers = this.#createRuntimeServers();
     this.#agentViews = this.#createAgentViews();
@@ -152,6 +156,7 @@ export class HerdRuntime {
     this.#authorizations.close();
     await this.shutdown();
     this.#agentViews.close();
+    this.#vectors?.close();
     this.#eras.close();
     await this.#packages.close();
     await this.#processes.close();
@@ -185,6 +190,12 @@ export class HerdRuntime {
     });
   }
 
+  #createVectors(): EmbeddedVectors | undefined {
+    const { embeddings: service } = this.#settings.search;
+    const folder = join(this.#options.paths.cacheFolder, 'embeddings');
+    return service && new EmbeddedVectors({ service, folder, clock: this.#clock, warn: this.#warn });
+  }
+
   #createHerd(): Herd {
     const { paths, agentFile, callerOf } = this.#options;
     const now = () => dateOf(this.#clock);
@@ -211,6 +222,7 @@ export class HerdRuntime {
       },
       keepText: (text, owner) => this.#resultFiles.keep(text, owner),
       runnerOf: (spec) => this.#packages.runnerOf(spec),
+      vectors: () => this.#vectors,
       redactFor: (spec, value) => this.#secrets.redactValueOf(spec, value),
       log: (key, text) =>
         this.logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: this.#herd.logOwnerTag(key) }, text),
@@ -307,6 +319,7 @@ export class HerdRuntime {
         config_error: this.#reloader.error,
         audit: { file: this.#audit.path, lost: this.#audit.lost },
         memory: this.#herd.memoryReport() ?? null,
+        search: { embeddings: this.#vectors?.report() ?? null },
       }),
       surface: () => this.#settings.daemon.surface,
       authorizations: this.#authorizations,
@@ -332,7 +345,12 @@ export class HerdRuntime {
     const isPinPolicyChanged = this.#settings.security.pin !== settings.security.pin;
     const isLevelChanged = this.#settings.daemon.logLevel !== settings.daemon.logLevel;
     const isSurfaceChanged = !isDeepStrictEqual(this.#settings.daemon.surface, settings.daemon.surface);
+    const isSearchChanged = !isDeepStrictEqual(this.#settings.search, settings.search);
     this.#settings = settings;
+    if (isSearchChanged) {
+      this.#vectors?.close();
+      this.#vectors = this.#createVectors();
+    }
     if (isLevelChanged) this.#levelChanged();
     if (isSurfaceChanged) this.#herd.renamed();
     if (isPinPolicyChanged) this.#herd.recheckPins();

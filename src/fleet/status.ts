@@ -115,6 +115,19 @@ export interface DaemonStatus {
   memory?: { max_rss: number; rss_bytes: number | null; problem: string | null } | null;
   /** Whether agents of this view list all tools or search them: `daemon.surface`, or that of the profile. Absent in the answer of an older daemon. */
   surface?: { mode: SurfaceMode; above_tokens: number };
+  /** Absent in the answer of an older daemon. */
+  search?: { embeddings: EmbeddingsStatus | null };
+}
+
+/** `search.embeddings`: what searches know by it. */
+export interface EmbeddingsStatus {
+  url: string;
+  model: string | null;
+  /** Texts of tools that have a vector, and those that wait for one. */
+  vectors: number;
+  waiting: number;
+  /** Why searches rank by words alone at the moment, or some tools have no vector. */
+  problem: string | null;
 }
 
 export interface FleetStatus {

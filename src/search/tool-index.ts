@@ -41,6 +41,8 @@ interface Entry<T> {
 export interface Match<T> {
   item: T;
   score: number;
+  /** Its name has every word of the query. */
+  isNamed: boolean;
 }
 
 export interface SearchOptions<T> {
@@ -135,7 +137,7 @@ export class ToolIndex<T> {
         continue;
       const calls = callsOf?.(item) ?? 0;
       const withCalls = score * (1 + (MOST_FOR_CALLS * calls) / (calls + HALF_CALLS));
-      if (best.admits(withCalls) && accept?.(item) !== false) best.add(entry, withCalls);
+      if (best.admits(withCalls) && accept?.(item) !== false) best.add({ entry, score: withCalls, isNamed });
     }
     return best.matches();
   }
@@ -229,10 +231,16 @@ export class ToolIndex<T> {
   }
 }
 
+interface Found<T> {
+  entry: Entry<T>;
+  score: number;
+  isNamed: boolean;
+}
+
 /** The best so many, in order. A sort of all that match would take longer than the search. */
 class Best<T> {
   readonly #limit: number;
-  readonly #found: { entry: Entry<T>; score: number }[] = [];
+  readonly #found: Found<T>[] = [];
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -244,11 +252,11 @@ class Best<T> {
     );
   }
 
-  add(entry: Entry<T>, score: number): void {
+  add(one: Found<T>): void {
     const found = this.#found;
     let at = found.length;
-    while (at > 0 && isBefore(entry, score, found[at - 1]!)) at -= 1;
-    found.splice(at, 0, { entry, score });
+    while (at > 0 && isBefore(one, found[at - 1]!)) at -= 1;
+    found.splice(at, 0, one);
     if (found.length > this.#limit) found.pop();
   }
 
@@ -256,12 +264,12 @@ class Best<T> {
     const least = LEAST * (this.#found[0]?.score ?? 0);
     return this.#found
       .filter(({ score }) => score >= least)
-      .map(({ entry: { item }, score }) => ({ item, score }));
+      .map(({ entry: { item }, score, isNamed }) => ({ item, score, isNamed }));
   }
 }
 
 /** Equal scores are ordered by names, so that an answer does not depend on which server was indexed last. */
-function isBefore<T>(entry: Entry<T>, score: number, other: { entry: Entry<T>; score: number }): boolean {
+function isBefore<T>({ entry, score }: Found<T>, other: Found<T>): boolean {
   if (score !== other.score) return score > other.score;
   const { group, place } = other.entry;
   return entry.group === group ? entry.place < place : entry.group < group;

@@ -72,6 +72,17 @@ const daemon = object({
   config_error: nullable(string),
   closing: nullable(object({ reason: { enum: ['shutdown', 'replaced'] } }, { successor: integer })),
   surface: object({ mode: { enum: ['auto', 'all', 'search'] }, above_tokens: integer }),
+  search: object({
+    embeddings: nullable(
+      object({
+        url: string,
+        model: nullable(string),
+        vectors: integer,
+        waiting: integer,
+        problem: nullable(string),
+      }),
+    ),
+  }),
 });
 const error = object({ type: string, message: string }, { why: string, fix: string });
 const result = object({

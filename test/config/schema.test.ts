@@ -102,7 +102,7 @@ describe('the schema for editors', () => {
     expect(Object.keys($defs.entry.properties).sort()).toEqual(Object.keys(FIELDS).sort());
     for (const field of Object.values($defs.entry.properties)) expect(field).toHaveProperty('description');
     const text = JSON.stringify(fileSchema('config'));
-    for (const key of [...Object.keys(SETTINGS.daemon), ...Object.keys(SETTINGS.security)]) {
+    for (const key of Object.values(SETTINGS).flatMap(Object.keys)) {
       expect(text).toContain(`"${key}":`);
     }
   });

@@ -6,7 +6,7 @@ import { quoteName } from '../fields/shape-problems.js';
 import { urlProblem } from '../fields/url-rule.js';
 import { eachString, type SourceDocument } from '../parse/document.js';
 import type { Path } from '../parse/problem.js';
-import { hasReferences, parseReferences } from '../variables/variables.js';
+import { hasReferences, type Part, parseReferences } from '../variables/variables.js';
 import { refusedName } from './refused-names.js';
 import { restartPolicy } from './restart-policy.js';
 
@@ -157,15 +157,21 @@ export function isHeaderValue(value: string): boolean {
   return !/[^\t\x20-\x7e\x80-\xff]/.test(value);
 }
 
+export const MALFORMED_REFERENCE = 'A variable reference is malformed';
+export const HOW_TO_REFER = 'write ${NAME}, ${NAME:-default}, or $$ for a dollar sign';
+
+/** Whether a text has a `${` that is no reference to a variable. */
+export function isMalformed(parts: readonly Part[]): boolean {
+  return parts.some(({ kind }) => kind === 'malformed');
+}
+
 /** Malformed references are reported before expansion, so that a file that is not allowed yet shows them too. */
 function checkReferences(entry: ParsedEntry, report: Report, warn: Report): void {
   for (const field of EXPANDED_FIELDS) {
     eachString(entry.fields[field], entry.at(field), (text, path) => {
       const parts = parseReferences(text);
-      if (parts.some(({ kind }) => kind === 'malformed')) {
-        const fix = 'write ${NAME}, ${NAME:-default}, or $$ for a dollar sign';
-        report(entry.document.problem('ConfigError', path, 'A variable reference is malformed', fix));
-      }
+      if (isMalformed(parts))
+        report(entry.document.problem('ConfigError', path, MALFORMED_REFERENCE, HOW_TO_REFER));
       if (field !== 'args') return;
       for (const name of new Set(parts.map((part) => (part.kind === 'variable' ? part.name : '')))) {
         if (!looksSecret(name)) continue;

@@ -221,7 +221,7 @@ function addArgumentSecrets(redactor: Redactor, args: readonly string[]): void {
 }
 
 /** A url may hold a password, and parameters whose names suggest secrets: they may come back in errors and logs. */
-function addUrlSecrets(redactor: Redactor, url: string): void {
+export function addUrlSecrets(redactor: Redactor, url: string): void {
   if (!URL.canParse(url)) return;
   const { password, searchParams } = new URL(url);
   redactor.add('url', decodeSafely(password));

@@ -20,7 +20,7 @@ interface Setting {
   default: Default;
 }
 
-/** Every key of `daemon:` and `security:`, with its description and default for editors and docs. */
+/** Every key of `daemon:`, `search:` and `security:`, with its description and default for editors and docs. */
 export const SETTINGS = {
   daemon: {
     http: {
@@ -85,6 +85,14 @@ export const SETTINGS = {
       default: { value: 0, shown: 'no limit' },
     },
   },
+  search: {
+    embeddings: {
+      shape: map({ url: text(), model: optional(text()), key: optional(text()) }),
+      about:
+        'A service that turns texts into vectors, by the API of OpenAI (POST URL/embeddings): {url, model, key}. A search then ranks tools by meaning too. It sends queries and the names, titles and descriptions of tools there. url, model and key may hold variables; key is sent as a bearer token. See docs/SEARCH.md.',
+      default: 'off',
+    },
+  },
   security: {
     allowed_commands: {
       shape: names(),
@@ -126,11 +134,11 @@ export const SETTINGS = {
   },
 } as const satisfies Record<string, Record<string, Setting>>;
 
-export const CONFIG_KEYS = ['version', 'mcp_servers', 'profiles', 'daemon', 'security'] as const;
+export const CONFIG_KEYS = ['version', 'mcp_servers', 'profiles', 'daemon', 'search', 'security'] as const;
 
 const version = z.union([z.literal('1.0'), z.literal(1)], { error: '"1.0"' });
 
-type Section = 'daemon' | 'security';
+export type Section = keyof typeof SETTINGS;
 
 /** One section as a strict map of optional values; null counts as absent. */
 export function sectionShape(section: Section): z.ZodMiniType {
@@ -162,17 +170,23 @@ export function readSettings(document: SourceDocument): { settings: Settings; pr
   };
   check('version', versionShape(), {});
   const daemon = check('daemon', sectionShape('daemon'), SETTINGS.daemon);
+  const search = check('search', sectionShape('search'), SETTINGS.search);
   const security = check('security', sectionShape('security'), SETTINGS.security);
   const http = readListen(document, daemon, problems);
   checkRegistry(document, daemon, problems);
-  return { settings: fill(daemon, security, http), problems };
+  return { settings: fill(daemon, search, security, http), problems };
 }
 
 export function defaultSettings(): Settings {
-  return fill({}, {}, undefined);
+  return fill({}, {}, {}, undefined);
 }
 
-function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http']): Settings {
+function fill(
+  daemon: DataMap,
+  search: DataMap,
+  security: DataMap,
+  http: Settings['daemon']['http'],
+): Settings {
   const { daemon: d, security: s } = SETTINGS;
   return {
     daemon: {
@@ -191,6 +205,7 @@ function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http
       maxStarting: valueOr(daemon.max_starting, d.max_starting.default.value),
       maxRss: valueOr(daemon.max_rss, d.max_rss.default.value),
     },
+    search: { embeddings: readEmbeddings(search.embeddings) },
     security: {
       allowedCommands: valueOr(security.allowed_commands, [...s.allowed_commands.default]),
       allowHttp: valueOr(security.allow_http, [...s.allow_http.default]),
@@ -201,6 +216,13 @@ function fill(daemon: DataMap, security: DataMap, http: Settings['daemon']['http
       installScripts: valueOr(security.install_scripts, s.install_scripts.default),
     },
   };
+}
+
+/** As it is written: the loader expands its variables. */
+function readEmbeddings(given: unknown): Settings['search']['embeddings'] {
+  if (!isMap(given)) return undefined;
+  const { url, model, key } = given as Record<string, string | null | undefined>;
+  return { url: url ?? '', model: model ?? undefined, key: key ?? undefined };
 }
 
 function asMap(value: unknown): DataMap {

@@ -111,7 +111,16 @@ export type RemoteSpec = SseSpec | WebsocketSpec | HttpSpec;
  */
 export type ServerSpec = StdioSpec | RemoteSpec;
 
-/** The `daemon:` and `security:` settings of config.yaml, defaults filled in. */
+/** A service for embeddings, by the API of OpenAI. */
+export interface EmbeddingsSpec {
+  /** `/embeddings` is added to it. */
+  url: string;
+  model: string | undefined;
+  /** A bearer token. */
+  key: string | undefined;
+}
+
+/** The `daemon:`, `search:` and `security:` settings of config.yaml, defaults filled in. */
 export interface Settings {
   daemon: {
     http: { host: string; port: number; token: 'auto' | 'none' } | undefined;
@@ -129,6 +138,10 @@ export interface Settings {
     maxStarting: number;
     /** Bytes; 0 = off. */
     maxRss: number;
+  };
+  search: {
+    /** Undefined: searches rank by words alone. */
+    embeddings: EmbeddingsSpec | undefined;
   };
   security: {
     allowedCommands: readonly string[];

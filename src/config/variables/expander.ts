@@ -25,9 +25,15 @@ export interface LoadEnvironment {
  */
 export type Reader = 'command' | 'daemon';
 
+/** Whose texts are expanded: an entry, or the settings of a file. */
+export interface ExpandedPart {
+  document: ParsedEntry['document'];
+  context: Pick<ParsedEntry['context'], 'folder'>;
+}
+
 /** Expands the variables of one entry and reports unset ones. */
 export class Expander {
-  readonly #entry: ParsedEntry;
+  readonly #entry: ExpandedPart;
   readonly #environment: LoadEnvironment;
   readonly #sources: readonly VariableSource[];
   readonly #report: Report;
@@ -36,7 +42,7 @@ export class Expander {
   isIncomplete = false;
 
   constructor(
-    entry: ParsedEntry,
+    entry: ExpandedPart,
     loadEnvironment: LoadEnvironment,
     sources: readonly VariableSource[],
     report: Report,

@@ -2,6 +2,7 @@ import type { AnyActorLogic } from 'xstate';
 import type { ServerSpec } from '../../config/fields/spec.js';
 import type { ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
+import type { ToolVectors } from '../../search/meaning.js';
 import { shuttingDown } from '../../shared/call-errors.js';
 import { type Clock, dateOf, isoDateOf } from '../../shared/clock.js';
 import { lowestMcpLevel, type McpLevel } from '../../shared/mcp/log-levels.js';
@@ -52,6 +53,8 @@ export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 
   memoryOf?: MemoryOf;
   /** Reports a problem of the whole herd. */
   warn?(text: string): void;
+  /** Vectors of texts, for searches; undefined: words alone rank. */
+  vectors?(): ToolVectors | undefined;
   /** How a server with npx is run; undefined for any other. */
   runnerOf?(spec: ServerSpec): Pick<ServerStatus, 'runner' | 'package'> | undefined;
 }
@@ -183,6 +186,10 @@ export class HerdCore {
 
   redactFor<T>(spec: ServerSpec, value: T): T {
     return this.#options.redactFor(spec, value);
+  }
+
+  vectors(): ToolVectors | undefined {
+    return this.#options.vectors?.();
   }
 
   keepText(text: string, owner?: string): ReturnType<KeepText> {

@@ -125,6 +125,8 @@ export class HerdView implements ViewSubscriber, Holder {
       lens,
       warn: (text) => core.warn(text),
     });
+    const redact = <T>(value: T, of?: ConfiguredServer): T =>
+      of === undefined ? core.redact(value) : core.redactFor(of.spec, value);
     this.search = new ViewSearch({
       servers: this.#servers,
       catalog: this.catalog,
@@ -134,9 +136,9 @@ export class HerdView implements ViewSubscriber, Holder {
         of: ({ key, spec }, tool) => core.callCounts.of(key, spec.name, tool),
       },
       lens,
+      vectors: () => core.vectors(),
+      redact,
     });
-    const redact = <T>(value: T, of?: ConfiguredServer): T =>
-      of === undefined ? core.redact(value) : core.redactFor(of.spec, value);
     const parts = { servers: this.#servers, catalog: this.catalog, redact };
     const resolver = new TargetResolver({ ...parts, clock, lens });
     const refused: CallRouterOptions['refused'] = (server, call) =>

@@ -1,9 +1,10 @@
 import type { SearchParams, SearchResult, ToolMatch } from '../../fleet/fleet.js';
+import { cosine, fuse, type ToolVectors, textOfTool, type Vector } from '../../search/meaning.js';
 import { firstSentence, signature } from '../../search/signature.js';
 import { type ToolDocument, toolDocument } from '../../search/tool-document.js';
-import { ToolIndex } from '../../search/tool-index.js';
+import { type Match, ToolIndex } from '../../search/tool-index.js';
 import { isStopWord, nameWords, proseWords } from '../../search/words.js';
-import { serialize } from '../../shared/async.js';
+import { nextTurn, serialize } from '../../shared/async.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { Separator } from '../../shared/mcp/separators.js';
@@ -22,6 +23,10 @@ export interface ViewSearchOptions {
   calls: { recall(): Promise<void>; of(server: ConfiguredServer, tool: string): number };
   /** The profile of the view; undefined: it has all tools of its servers. */
   lens(): ProfileLens | undefined;
+  /** Vectors of texts; undefined: words alone rank. */
+  vectors(): ToolVectors | undefined;
+  /** Takes secrets out of a text that leaves the machine. */
+  redact(text: string, of?: ConfiguredServer): string;
 }
 
 /** What the index has of a server. */
@@ -29,6 +34,7 @@ interface Indexed {
   server: ConfiguredServer;
   tools: readonly JsonObject[];
   instructions: string | undefined;
+  items: readonly IndexedTool[];
 }
 
 interface IndexedTool {
@@ -41,11 +47,18 @@ const DEFAULT_LIMIT = 10;
 const MOST_FOUND = 100;
 /** The index is brought up to date in slices, so that calls pass meanwhile. */
 const SLICE_MS = 5;
+/** The part of the tools that has to have vectors: else the few that have one would seem near. */
+const LEAST_KNOWN = 0.9;
+/** So many tools that words find are ranked by meaning too. */
+const MOST_FUSED = 50;
 /** More words of a query are not compared with those of tools. */
 const MOST_SUGGESTED = 5;
 
 /** Views share the words of a tool: to count them takes longer than all else. */
 const documents = new WeakMap<JsonObject, { document: ToolDocument; instructions: string | undefined }>();
+
+/** What is sent of a tool to get its vector. Where a profile changes a tool, the tool has another definition. */
+const texts = new WeakMap<JsonObject, string>();
 
 /**
  * Finds tools of a view by what they do. The index is made at the first search and brought up to date by each search: then
@@ -66,17 +79,28 @@ export class ViewSearch {
     { query, limit = DEFAULT_LIMIT, server }: SearchParams,
     separator?: Separator,
   ): Promise<SearchResult> {
-    const { catalog, calls } = this.#options;
-    const [asked] = await Promise.all([catalog.read('tools', server), calls.recall()]);
+    const { catalog, calls, redact } = this.#options;
+    const vectors = this.#options.vectors();
+    const [asked, meant] = await Promise.all([
+      catalog.read('tools', server),
+      vectors?.ofQuery(redact(query)),
+      calls.recall(),
+    ]);
     return this.#inTurn(async () => {
       await this.#update();
+      const meanings = vectors && (await this.#meanings(vectors, meant));
       const names = catalog.publicNames('tools', separator);
-      const matches = this.#index.search(query, {
-        limit: Math.min(limit, MOST_FOUND),
+      const accept = (tool: IndexedTool) => isCallable(tool, names);
+      const most = Math.min(limit, MOST_FOUND);
+      const byWords = this.#index.search(query, {
+        limit: meant === undefined ? most : Math.max(most, MOST_FUSED),
         group: server,
-        accept: (tool) => publicEntry(tool, names) !== undefined && !isBlocked(tool),
+        accept,
         callsOf: (tool) => calls.of(tool.server, String(tool.definition.name)),
       });
+      const isAsked = ({ item }: Match<IndexedTool>) =>
+        (server === undefined || item.server.spec.name === server) && accept(item);
+      const matches = meanings === undefined ? byWords : fuse(byWords, meanings.filter(isAsked), most);
       return {
         tools: matches.map(({ item, score }) => toolMatch(item, score, names)),
         missing: catalog.missing('tools', asked),
@@ -100,15 +124,56 @@ export class ViewSearch {
       if (known?.server === server && known.tools === tools && known.instructions === instructions) continue;
       this.#remove(name);
       if (tools.length === 0) continue;
-      for (const definition of tools) {
+      const items = tools.map((definition) => ({ server, definition }));
+      for (const item of items) {
+        const { definition } = item;
         const renamed = lens?.publicNameOf(name, String(definition.name));
-        this.#index.add(name, { server, definition }, documentOf(name, definition, instructions, renamed));
+        this.#index.add(name, item, documentOf(name, definition, instructions, renamed));
         if (clock.now() - begunAt < SLICE_MS) continue;
         await new Promise(setImmediate);
         begunAt = clock.now();
       }
-      this.#indexed.set(name, { server, tools, instructions });
+      this.#indexed.set(name, { server, tools, instructions, items });
     }
+  }
+
+  /**
+   * How near each tool is to the query, as far as its vector is known; undefined: too little is known to compare them. It
+   * also leads to the vectors of the tools that have none yet. Texts of tools that cannot be found are not sent.
+   */
+  async #meanings(
+    vectors: ToolVectors,
+    meant: Vector | undefined,
+  ): Promise<Match<IndexedTool>[] | undefined> {
+    const { clock, catalog } = this.#options;
+    const names = catalog.publicNames('tools');
+    const found: Match<IndexedTool>[] = [];
+    let count = 0;
+    let begunAt = clock.now();
+    for (const { items } of this.#indexed.values()) {
+      for (const item of items) {
+        if (!isCallable(item, names)) continue;
+        count += 1;
+        const vector = vectors.of(this.#textOf(item));
+        if (vector !== undefined && meant !== undefined)
+          found.push({ item, score: cosine(meant, vector), isNamed: false });
+        if (clock.now() - begunAt < SLICE_MS) continue;
+        await nextTurn();
+        begunAt = clock.now();
+      }
+    }
+    return found.length === 0 || found.length < LEAST_KNOWN * count ? undefined : found;
+  }
+
+  #textOf({ server, definition }: IndexedTool): string {
+    const known = texts.get(definition);
+    if (known !== undefined) return known;
+    const { name } = server.spec;
+    const renamed = this.#options.lens()?.publicNameOf(name, String(definition.name));
+    const named = renamed === undefined ? definition : { ...definition, name: renamed };
+    const text = this.#options.redact(textOfTool(name, named), server);
+    texts.set(definition, text);
+    return text;
   }
 
   #remove(name: string): void {
@@ -132,8 +197,11 @@ function documentOf(
   return document;
 }
 
-function isBlocked({ server, definition }: IndexedTool): boolean {
-  return server.catalog.blockOf(String(definition.name)) !== undefined;
+/** The config does not hide it, and no pin blocks it. */
+function isCallable(tool: IndexedTool, names: PublicNames): boolean {
+  const { server, definition } = tool;
+  const isBlocked = server.catalog.blockOf(String(definition.name)) !== undefined;
+  return !isBlocked && publicEntry(tool, names) !== undefined;
 }
 
 function publicEntry({ server, definition }: IndexedTool, names: PublicNames) {

@@ -17,6 +17,7 @@ const DEFAULTS = {
     maxStarting: 0,
     maxRss: 0,
   },
+  search: { embeddings: undefined },
   security: {
     allowedCommands: [],
     allowHttp: [],
@@ -58,7 +59,7 @@ describe('global settings', () => {
 
   it('have a default in words only where no value can be written', () => {
     const inWords = writable.filter(([, , value]) => value === undefined).map(([, key]) => key);
-    expect(inWords).toEqual(['http', 'max_starting', 'max_rss']);
+    expect(inWords).toEqual(['http', 'max_starting', 'max_rss', 'embeddings']);
   });
 
   it.each([

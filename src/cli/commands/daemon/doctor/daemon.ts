@@ -76,6 +76,7 @@ function describe(
     ...(http?.error ? [error('http', http.error, 'see daemon.http in docs/CONFIG.md')] : []),
     ...(memory?.problem ? [warn('memory', memory.problem, MORE_MEMORY)] : []),
     ...auditOf(daemon),
+    ...embeddingsOf(daemon),
     ...servers.flatMap((server) => serverFindings(server, environment, told)),
     ...servers.flatMap(runnerFinding),
     ...servers.flatMap((server) =>
@@ -125,6 +126,15 @@ function auditOf({ audit }: FleetStatus['daemon']): Finding[] {
   if (lost === 0) return [ok('audit', file)];
   const fix = `check that ${dirname(file)} is writable and the disk is not full; lost records cannot be restored`;
   return [warn('audit', `${lost} calls could not be written down in ${file}`, fix)];
+}
+
+function embeddingsOf({ search }: FleetStatus['daemon']): Finding[] {
+  const { embeddings = null } = search ?? {};
+  if (embeddings === null) return [];
+  const { url, vectors, waiting, problem } = embeddings;
+  if (problem === null) return [ok('search', `${vectors} tools have embeddings by ${url}, ${waiting} wait`)];
+  const fix = 'check search.embeddings in config.yaml and the service; searches rank by words meanwhile';
+  return [warn('search', `the embeddings of ${url} do not work: ${problem}`, fix)];
 }
 
 /** A lock that is held while no daemon serves, and servers of a daemon that was killed. */
