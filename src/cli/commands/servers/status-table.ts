@@ -1,7 +1,7 @@
 import type { ConfigProblem, ServerStatus } from '../../../fleet/fleet.js';
-import { elapsedSince } from '../../../shared/text/elapsed.js';
 import { isFailing, missingLists } from '../../../fleet/missing-lists.js';
 import type { Environment } from '../../../shared/environment.js';
+import { elapsedSince } from '../../../shared/text/elapsed.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { misconfiguredLine } from '../../core/config-problems.js';
 import { bytes, table } from '../../ui/table.js';
