@@ -19,6 +19,8 @@ export interface DaemonOptions extends ConfigSource {
   socket: string;
   /** Asks the daemon that has the socket to end first. */
   replace: boolean;
+  /** The files of the page. */
+  pageFolder?: string | undefined;
   /** Every line of the logs is also written here. */
   echo?: { write(text: string): void } | undefined;
 }
@@ -77,6 +79,7 @@ export class Daemon {
         },
       },
       callerOf: (caller) => callers.of(caller),
+      ui: () => daemon.#http.ui(),
       onSettings: async (settings) => http?.configure(settings),
     });
     const daemon = new Daemon(options, config.loaded, { process: started, callers, lifecycle, runtime });
@@ -113,6 +116,7 @@ export class Daemon {
       stateFolder: options.paths.stateFolder,
       log,
       limitConnections: (accept) => this.#limit(accept, true),
+      pageFolder: options.pageFolder,
     });
   }
 
