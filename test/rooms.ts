@@ -153,9 +153,31 @@ export const ROOMS: readonly Room[] = [
     packages: ['node', 'pino'],
   },
   {
+    name: 'integrations',
+    does: 'config files of other programs: finds, imports and edits their MCP servers',
+    imports: ['shared', 'config'],
+    packages: ['node', 'jsonc-parser', 'smol-toml'],
+    inside: [
+      ['clients', 'one file per client: where its config is and how it writes a server'],
+      ['.', ''],
+    ],
+  },
+  {
+    name: 'registry',
+    does: 'the official MCP registry: search, versions, entries to install',
+    imports: ['shared', 'config'],
+    packages: ['node'],
+  },
+  {
+    name: 'install',
+    does: 'changes to files of the user, for the command and the page: adds servers, allows agent files',
+    imports: ['shared', 'config', 'integrations', 'registry'],
+    packages: ['node', 'diff'],
+  },
+  {
     name: 'dashboard',
     does: 'the page of the herd, on the side of the daemon: links and cookies, files, WebSockets',
-    imports: ['shared', 'ipc'],
+    imports: ['shared', 'config', 'ipc', 'install'],
     types: ['fleet'],
     packages: ['node', 'ws'],
   },
@@ -188,22 +210,6 @@ export const ROOMS: readonly Room[] = [
     packages: ['node'],
   },
   {
-    name: 'integrations',
-    does: 'config files of other programs: finds, imports and edits their MCP servers',
-    imports: ['shared', 'config'],
-    packages: ['node', 'jsonc-parser', 'smol-toml'],
-    inside: [
-      ['clients', 'one file per client: where its config is and how it writes a server'],
-      ['.', ''],
-    ],
-  },
-  {
-    name: 'registry',
-    does: 'the official MCP registry: search, versions, entries to install',
-    imports: ['shared', 'config'],
-    packages: ['node'],
-  },
-  {
     name: 'bin',
     does: 'entry points of the command and the daemon; loads bundles with their compiled code',
     imports: ['shared'],
@@ -222,9 +228,10 @@ export const ROOMS: readonly Room[] = [
       'log',
       'integrations',
       'registry',
+      'install',
       'bin',
     ],
-    packages: ['node', 'execa', 'diff'],
+    packages: ['node', 'execa'],
     typePackages: ['xstate'],
     inside: [
       ['ui', 'output, tables, colours, prompts'],
