@@ -75,7 +75,7 @@ await Promise.all([
     // a script from a code cache can call require, but not import()
     supported: { 'dynamic-import': false },
   }),
-  build({ ...command, entryPoints: dashboard, plugins: [keepApart({ ws: 'ws' })] }),
+  build({ ...command, entryPoints: dashboard, plugins: [keepApart({ ws: 'ws', yaml: 'yaml' })] }),
   buildPage(join(out, 'page')),
   build({
     ...command,

@@ -14,6 +14,7 @@ import { type ConfigSource, readHerdConfig, rereadHerdConfig } from './config-so
 import { limitConnections } from './connection-limit.js';
 import { HerdRuntime } from './herd-runtime.js';
 import { type Http, openHttp } from './http.js';
+import { RefusedFiles } from './refused-files.js';
 
 export interface DaemonOptions extends ConfigSource {
   socket: string;
@@ -100,7 +101,8 @@ export class Daemon {
       this.#end = resolve;
     });
     this.#runtime = runtime;
-    this.#server = new FleetServer(fleets, {
+    const refused = new RefusedFiles();
+    this.#server = new FleetServer(refused.watch(fleets), {
       identity: { version: VERSION, ...process, config_file: options.file },
       callers,
       lifecycle,
@@ -116,6 +118,7 @@ export class Daemon {
       stateFolder: options.paths.stateFolder,
       log,
       limitConnections: (accept) => this.#limit(accept, true),
+      herd: { ...options, fleet, refusedFiles: () => refused.files },
       pageFolder: options.pageFolder,
     });
   }

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Settings } from '../config/fields/spec.js';
+import type { PageHerd } from '../dashboard/page-methods.js';
 import type { FleetStatus } from '../fleet/fleet.js';
 import type { UiLink } from '../fleet/ui.js';
 import { guardPort } from '../ipc/http/guard.js';
@@ -18,6 +19,7 @@ export interface HttpOptions {
   stateFolder: string;
   log: TcpListenerOptions['log'];
   limitConnections: TcpListenerOptions['limitConnections'];
+  herd: PageHerd;
   /** The files of the page. */
   pageFolder: string | undefined;
 }
@@ -37,7 +39,7 @@ export interface Http {
 const TOKEN_FILE = 'http-token';
 
 export function openHttp(options: HttpOptions): Http {
-  const { server, status, stateFolder, log, limitConnections, pageFolder } = options;
+  const { server, status, stateFolder, log, limitConnections, herd, pageFolder } = options;
   const report = (error: unknown, request: string) =>
     log.error({ error: String(error), request }, 'a fault in toolherd itself');
   const httpServer = new HttpServer({ server, status, report, page: () => page.requests });
@@ -49,7 +51,7 @@ export function openHttp(options: HttpOptions): Http {
     guard: (names, { token }) => guardPort(names, token === 'auto' ? readToken(tokenFile) : undefined),
   });
   const page = new Page({
-    ...{ server, httpServer, log, limitConnections },
+    ...{ server, httpServer, log, limitConnections, herd },
     clock: systemClock,
     configured: () => tcp.status?.url ?? undefined,
     folder: pageFolder,

@@ -1,10 +1,12 @@
 import type { Socket } from 'node:net';
 import type { Dashboard } from '../dashboard/dashboard.js';
+import type { PageHerd } from '../dashboard/page-methods.js';
 import type { UiLink } from '../fleet/ui.js';
 import { guardPageOnly } from '../ipc/http/guard.js';
 import type { HttpServer } from '../ipc/http/http-server.js';
 import type { PageRequests } from '../ipc/http/page-requests.js';
 import { TcpListener, type TcpListenerOptions } from '../ipc/http/tcp-listener.js';
+import { RpcError } from '../ipc/jsonrpc/rpc-error.js';
 import type { FleetServer } from '../ipc/server/fleet-server.js';
 import { serialize } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
@@ -18,6 +20,7 @@ export interface PageOptions {
   limitConnections(accept: (socket: Socket) => void): (socket: Socket) => void;
   /** The address of the port of `daemon.http`; undefined where the config asks for none. */
   configured(): string | undefined;
+  herd: PageHerd;
   /** The files of the page; undefined where the daemon runs without them. */
   folder: string | undefined;
 }
@@ -65,10 +68,15 @@ export class Page {
   }
 
   async #load(): Promise<Dashboard> {
-    const { server, clock, folder } = this.#options;
-    if (folder === undefined) throw new ToolherdError('this daemon has no page', { fix: 'use "toolherd up"' });
-    const code = await import('../dashboard/dashboard.js');
-    return new code.Dashboard({ server, clock, folder, onIdle: () => void this.close() });
+    const { server, clock, folder, herd } = this.#options;
+    if (folder === undefined)
+      throw new ToolherdError('this daemon has no page', { fix: 'use "toolherd up"' });
+    const { Dashboard } = await import('../dashboard/dashboard.js');
+    return new Dashboard({
+      ...{ server, clock, folder, herd },
+      toError: ({ code, message, data }) => new RpcError(code, message, data),
+      onIdle: () => void this.close(),
+    });
   }
 
   async #openPort(): Promise<string> {

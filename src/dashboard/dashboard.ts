@@ -1,17 +1,24 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { UiLink } from '../fleet/ui.js';
+import type { InstallContext } from '../install/context.js';
 import { guardNames } from '../ipc/http/guard.js';
 import type { PageRequests } from '../ipc/http/page-requests.js';
 import type { Refusal } from '../ipc/http/refusal.js';
+import { Params } from '../ipc/jsonrpc/params.js';
 import { MAX_LINE_BYTES } from '../ipc/jsonrpc/peer.js';
+import { type ErrorObject, toErrorObject } from '../ipc/jsonrpc/rpc-error.js';
 import type { FleetServer } from '../ipc/server/fleet-server.js';
 import type { Clock } from '../shared/clock.js';
+import { CODE } from '../shared/mcp/rpc-codes.js';
+import { UsageError } from '../shared/report/usage-error.js';
 import { Access } from './access.js';
 import { PageConnection } from './page-connection.js';
 import { encodingOf, PageFiles } from './page-files.js';
+import { PAGE_METHODS, type PageHerd, type PageMethod } from './page-methods.js';
 import { refusePage, SECURITY_HEADERS, sendPage } from './responses.js';
 
 export interface DashboardOptions {
@@ -19,6 +26,9 @@ export interface DashboardOptions {
   clock: Clock;
   /** What the build made of src/page. */
   folder: string;
+  herd: PageHerd;
+  /** Makes an error that the server passes on: its class is that of the daemon's bundle, not of this one. */
+  toError(error: ErrorObject): Error;
   /** Called when no page was open for an hour. */
   onIdle(): void;
 }
@@ -27,6 +37,8 @@ export interface DashboardOptions {
 export const IDLE_MS = 3_600_000;
 /** A page that reads slower than the herd has events loses some of them, and is told how many. */
 const MOST_EVENT_BYTES = 2 ** 20;
+/** For requests to the registry. */
+const REGISTRY_MS = 30_000;
 const OPEN = /^\/ui\/open\?key=([\w-]+)$/;
 /** The path is compared as it was sent, so it needs no decoding and leads to no other folder. */
 const PAGE = /^\/ui\/([\w-]+)\/([\w.-]*)$/;
@@ -115,7 +127,8 @@ export class Dashboard implements PageRequests {
   }
 
   #open(key: string, request: IncomingMessage, response: ServerResponse): Refusal | undefined {
-    if (request.headers['sec-purpose'] !== undefined) return { status: 403, message: 'a link is not prefetched' };
+    if (request.headers['sec-purpose'] !== undefined)
+      return { status: 403, message: 'a link is not prefetched' };
     const page = this.#access.open(key);
     if (page === undefined) return USED_LINK;
     const path = `/ui/${page.id}/`;
@@ -146,9 +159,28 @@ export class Dashboard implements PageRequests {
     const { server, clock } = this.#options;
     clock.clearTimeout(this.#idle);
     const connection = new PageConnection(page, clock);
-    const peer = server.accept(connection.stream, { via: 'page', agentFiles: 'allowed', mostEventBytes: MOST_EVENT_BYTES });
+    const peer = server.accept(connection.stream, {
+      via: 'page',
+      agentFiles: 'allowed',
+      mostEventBytes: MOST_EVENT_BYTES,
+    });
     connection.follow(peer);
+    for (const [name, method] of Object.entries(PAGE_METHODS)) {
+      peer.handle(name, (params) => this.#answer(method, new Params(params)));
+    }
     page.on('close', () => this.#waitForPage());
+  }
+
+  async #answer(method: PageMethod, params: Params): Promise<unknown> {
+    const { herd, clock, toError } = this.#options;
+    const notes: string[] = [];
+    try {
+      const answer = await method({ herd, context: contextOf(herd, notes), params, clock });
+      return notes.length === 0 ? answer : { ...(answer as object), notes };
+    } catch (error) {
+      const known = toErrorObject(error) ?? usageError(error);
+      throw known === undefined ? error : toError(known);
+    }
   }
 
   /** From now on an hour, if no page is open. */
@@ -160,8 +192,32 @@ export class Dashboard implements PageRequests {
 }
 
 const ASK = 'run "toolherd ui" for a new link';
-const NO_PAGE: Refusal = { status: 403, message: 'this page belongs to no browser that opened a link', fix: ASK };
-const USED_LINK: Refusal = { status: 403, message: 'this link was opened before, or is older than a minute', fix: ASK };
+const NO_PAGE: Refusal = {
+  status: 403,
+  message: 'this page belongs to no browser that opened a link',
+  fix: ASK,
+};
+const USED_LINK: Refusal = {
+  status: 403,
+  message: 'this link was opened before, or is older than a minute',
+  fix: ASK,
+};
+
+/** As a command would have it that runs where the config is. */
+function contextOf({ file, paths, environment, userHome }: PageHerd, notes: string[]): InstallContext {
+  return {
+    globals: { config: file, agent: undefined, timeout: REGISTRY_MS },
+    ...{ paths, environment, userHome },
+    cwd: dirname(file),
+    output: { note: (text) => void notes.push(text) },
+  };
+}
+
+function usageError(error: unknown): ErrorObject | undefined {
+  if (!(error instanceof UsageError)) return undefined;
+  const { type, message, fix } = error;
+  return { code: CODE.invalidParams, message, data: { type, message, fix, retryable: false, sent: false } };
+}
 
 /** Browsers send cookies of 127.0.0.1 to every port: the name keeps those of two daemons apart. */
 function cookieName({ headers: { host = '' } }: IncomingMessage): string {
