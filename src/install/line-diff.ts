@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff';
-import { hideInFile } from '../../shared/secrets/hide-secrets.js';
+import { hideInFile } from '../shared/secrets/hide-secrets.js';
 
 const FILE_CONTEXT = 3;
 /** The search takes time by lines and changes. Texts that differ in more lines are shown whole. */
