@@ -187,8 +187,8 @@ export const ROOMS: readonly Room[] = [
     imports: ['shared', 'fleet'],
     packages: ['preact', 'htm', '@preact/signals', 'uplot'],
     inside: [
-      ['live', 'the connection to the daemon, and the store of what it says'],
       ['text', 'numbers, states and series for people; sorting; pure'],
+      ['live', 'the connection to the daemon, and the store of what it says'],
       ['parts', 'components that several pages use; routes'],
       ['herd', 'all servers, and what needs attention first'],
       ['server', 'one server'],

@@ -2,6 +2,7 @@ import type { CallEvent } from '../../fleet/fleet.js';
 
 export interface ServerHistory {
   name: string;
+  agent: string | null;
   calls: number[];
   failures: number[];
   restarts: number[];
@@ -11,7 +12,7 @@ export interface ServerHistory {
 export interface History {
   from: string;
   minute_ms: number;
-  since?: string;
+  since: string;
   servers: ServerHistory[];
 }
 

@@ -1,3 +1,4 @@
+import { serverKey } from '../text/server-state.js';
 import type { History, ServerHistory } from './answers.js';
 
 const DAY_MINUTES = 1440;
@@ -12,13 +13,14 @@ export function mergeHistory(kept: History, tail: History): History | undefined 
   const length = lengthOf(kept);
   if (tail.minute_ms !== minute || offset < 0 || offset > length) return undefined;
   const surplus = Math.max(0, offset + lengthOf(tail) - DAY_MINUTES);
-  const before = new Map(kept.servers.map((server) => [server.name, server]));
+  const before = new Map(kept.servers.map((server) => [serverKey(server), server]));
   const join = <Value>(old: readonly Value[] | undefined, added: readonly Value[], none: Value): Value[] =>
     [...(old?.slice(0, offset) ?? new Array<Value>(offset).fill(none)), ...added].slice(surplus);
   const servers = tail.servers.map((server): ServerHistory => {
-    const old = before.get(server.name);
+    const old = before.get(serverKey(server));
     return {
       name: server.name,
+      agent: server.agent,
       calls: join(old?.calls, server.calls, 0),
       failures: join(old?.failures, server.failures, 0),
       restarts: join(old?.restarts, server.restarts, 0),
