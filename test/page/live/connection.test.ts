@@ -74,7 +74,7 @@ async function connected() {
 }
 
 describe('the connection of the page', () => {
-  it('a request gets the result of its own id', async () => {
+  it('each request gets the result with its id', async () => {
     const { daemon, connection } = await connected();
     daemon.answer = ({ method, params }) => ({ result: { method, params } });
     const answers = await Promise.all([connection.request('a', { x: 1 }), connection.request('b')]);

@@ -6,7 +6,7 @@ describe('series', () => {
     expect(bucketed([1, 1, 1, 1, 1], 3, 'sum')).toEqual([1, 2, 2]);
   });
 
-  it('of measured values a bucket has the newest that is known', () => {
+  it('a bucket of measured values has the newest that is known', () => {
     expect(bucketed([1, 2, 3, null, null, null], 3, 'last')).toEqual([2, 3, null]);
   });
 
