@@ -120,7 +120,7 @@ function columnsFor(history: ReadonlyMap<string, ServerHistory>): Column<ServerS
     {
       id: 'orders',
       title: '',
-      cell: (server) => html`<span class="row-actions"><${OrderButtons} server=${server} most=${2} /></span>`,
+      cell: (server) => html`<span class="row-actions"><${OrderButtons} server=${server} most=${2} tone="quiet" /></span>`,
     },
   ];
 }
