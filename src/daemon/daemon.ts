@@ -76,7 +76,7 @@ export class Daemon {
           return http?.status() ?? null;
         },
       },
-      callerOf: (caller) => callers.of(caller),
+      callers,
       onSettings: async (settings) => http?.configure(settings),
     });
     const daemon = new Daemon(options, config.loaded, { process: started, callers, lifecycle, runtime });

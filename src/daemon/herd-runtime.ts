@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerSpec, Settings, StdioSpec } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
-import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../fleet/fleet.js';
+import type {
+  AuditPage,
+  AuditParams,
+  DaemonStatus,
+  ReloadReport,
+  ShutdownReport,
+  ViewScope,
+} from '../fleet/fleet.js';
+import type { Callers } from '../ipc/server/callers.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
 import { Authorizations } from '../link/auth/authorizations.js';
 import type { Link, LinkEvents, LinkLog } from '../link/link.js';
@@ -33,6 +41,7 @@ import { createFleet, type FleetBackend } from './create-fleet.js';
 import { HerdPackages } from './herd-packages.js';
 import { onProcessExit } from './on-process-exit.js';
 import { openProcesses, type Processes } from './processes.js';
+import { readAudit } from './read-audit.js';
 import { readServerLogs } from './read-server-logs.js';
 import { RuntimeServers } from './runtime-servers.js';
 import { Secrets } from './secrets.js';
@@ -41,8 +50,8 @@ export interface HerdRuntimeOptions extends ConfigSource {
   loaded: Loaded;
   /** What `status` says of the process that keeps the herd. */
   identity: Pick<DaemonStatus, 'pid' | 'started_at' | 'closing' | 'socket' | 'http'>;
-  /** The client behind the name of a connection. */
-  callerOf?: (caller: string) => Caller | undefined;
+  /** The clients of its connections. */
+  callers?: Pick<Callers, 'of' | 'count' | 'list'>;
   /** Called with the settings of a config that was reloaded. */
   onSettings?: (settings: Settings) => Promise<void>;
   /** Every line of the logs is also written here. */
@@ -80,6 +89,7 @@ export class HerdRuntime {
   #settings: Settings;
   #configWarnings: ReadonlySet<string> = new Set();
   #stopping: Promise<ShutdownReport> | undefined;
+  #stopHistory = () => {};
 
   /** Kills what an earlier daemon left, then makes the herd. No server starts before `begin`. */
   static async open(options: HerdRuntimeOptions): Promise<HerdRuntime> {
@@ -134,6 +144,7 @@ export class HerdRuntime {
     this.#herd.view.useProfiles(profiles);
     this.#warnOfConfig(warnings);
     this.#packages.begin();
+    this.#stopHistory = this.#herd.recordHistory();
   }
 
   /** The config file has changed. An error is kept for `status`, and the herd stays as it was. */
@@ -149,6 +160,7 @@ export class HerdRuntime {
   /** Shuts the herd down, and closes its files and processes; `logs` stay open. */
   async close(): Promise<void> {
     this.#authorizations.close();
+    this.#stopHistory();
     await this.shutdown();
     this.#agentViews.close();
     this.#eras.close();
@@ -183,7 +195,7 @@ export class HerdRuntime {
   }
 
   #createHerd(): Herd {
-    const { paths, agentFile, callerOf } = this.#options;
+    const { paths, agentFile, callers } = this.#options;
     const now = () => dateOf(this.#clock);
     const { daemon } = this.#settings;
     const herd = new Herd({
@@ -195,7 +207,8 @@ export class HerdRuntime {
       separator: () => this.#settings.daemon.surface.separator,
       redact: (value) => this.#secrets.redact(value),
       warn: this.#warn,
-      callerOf: (caller) => callerOf?.(caller),
+      callerOf: (caller) => callers?.of(caller),
+      recorded: (caller) => callers?.count(caller),
       audit: (record) => this.#audit.add(record),
       catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), now, this.#warn),
       journals: this.#journals,
@@ -292,7 +305,7 @@ export class HerdRuntime {
   }
 
   #createBackend(): FleetBackend {
-    const { identity, file, paths } = this.#options;
+    const { identity, file, paths, callers } = this.#options;
     return {
       daemon: () => ({
         version: VERSION,
@@ -307,6 +320,8 @@ export class HerdRuntime {
           above_tokens: this.#settings.daemon.surface.aboveTokens,
         },
       }),
+      agents: (scope) => callers?.list(this.#herd.openCalls(), scope) ?? [],
+      audit: (params, scope) => this.#readAudit(params, scope),
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
       packages: this.#packages,
@@ -316,6 +331,12 @@ export class HerdRuntime {
       keptText: (id, owner) => this.#resultFiles.read(id, owner),
       shutdown: (graceMs) => this.shutdown(graceMs),
     };
+  }
+
+  #readAudit(params: AuditParams | undefined, scope: ViewScope | undefined): Promise<AuditPage> {
+    this.#herd.flushRecords();
+    this.#audit.flush();
+    return readAudit(this.#audit.path, params, scope);
   }
 
   #apply(loaded: Loaded, isDryRun: boolean): ReloadReport {
