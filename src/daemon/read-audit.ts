@@ -1,4 +1,5 @@
 import { isInScope } from '../fleet/agents.js';
+import { callMatcher } from '../fleet/call-matcher.js';
 import type { AuditPage, AuditParams, CallEvent, ToolFigures, ViewScope } from '../fleet/fleet.js';
 import { linesBackwards } from '../log/read-backwards.js';
 
@@ -8,8 +9,6 @@ const MAX_LIMIT = 1000;
 const MOST_CHARACTERS = 16 * 2 ** 20;
 /** Of the slowest and of the failing tools. */
 const FIGURES = 20;
-
-type Matcher = (call: CallEvent) => boolean;
 
 /**
  * Searches the audit files, the newest record first. The first page reads on to the limit, for the figures; a later page
@@ -23,7 +22,8 @@ export async function readAudit(
   const { limit = DEFAULT_LIMIT, before, since } = params;
   const most = Math.max(1, Math.min(limit, MAX_LIMIT));
   const sinceMs = since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since);
-  const matches = matcherOf(params, scope);
+  const isMatch = callMatcher(params);
+  const matches = (call: CallEvent) => (scope === undefined || isInScope(scope, call)) && isMatch(call);
   const search = new Search(most);
   let read = 0;
   for await (const lines of linesBackwards(file, before)) {
@@ -123,27 +123,4 @@ function parseRecord(line: string): CallEvent | undefined {
   } catch {
     return undefined;
   }
-}
-
-function matcherOf(params: AuditParams, scope: ViewScope | undefined): Matcher {
-  const { server, tool, caller, client, agent, profile, outcome, text } = params;
-  const tests: Matcher[] = [];
-  if (scope !== undefined) tests.push((call) => isInScope(scope, call));
-  if (server !== undefined) tests.push((call) => call.server === server);
-  if (tool !== undefined) tests.push((call) => call.tool === tool || call.called_as === tool);
-  if (caller !== undefined) tests.push((call) => call.caller === caller);
-  if (client !== undefined) tests.push((call) => call.client?.name === client);
-  if (agent !== undefined) tests.push((call) => call.agent === agent);
-  if (profile !== undefined) tests.push((call) => call.profile === profile);
-  if (outcome !== undefined) tests.push((call) => call.ok === (outcome === 'ok'));
-  if (text !== undefined) {
-    const wanted = text.toLowerCase();
-    tests.push((call) => namesIn(call).some((name) => name?.toLowerCase().includes(wanted)));
-  }
-  return (call) => tests.every((test) => test(call));
-}
-
-function namesIn(call: CallEvent): (string | null | undefined)[] {
-  const { server, method, tool, called_as, caller, client, agent, profile, error, request_id } = call;
-  return [server, method, tool, called_as, caller, client?.name, agent, profile, error, request_id];
 }

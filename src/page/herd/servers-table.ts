@@ -1,7 +1,6 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import type { ServerStatus } from '../../fleet/fleet.js';
-import type { ServerHistory } from '../live/answers.js';
+import type { ServerHistory, ServerStatus } from '../../fleet/fleet.js';
 import { Ago, StateBadge } from '../parts/basics.js';
 import { OrderButtons } from '../parts/orders.js';
 import { href } from '../parts/route.js';
@@ -120,7 +119,8 @@ function columnsFor(history: ReadonlyMap<string, ServerHistory>): Column<ServerS
     {
       id: 'orders',
       title: '',
-      cell: (server) => html`<span class="row-actions"><${OrderButtons} server=${server} most=${2} tone="quiet" /></span>`,
+      cell: (server) =>
+        html`<span class="row-actions"><${OrderButtons} server=${server} most=${2} tone="quiet" /></span>`,
     },
   ];
 }

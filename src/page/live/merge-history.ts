@@ -1,5 +1,5 @@
+import type { FleetHistory, ServerHistory } from '../../fleet/fleet.js';
 import { serverKey } from '../text/server-state.js';
-import type { History, ServerHistory } from './answers.js';
 
 const DAY_MINUTES = 1440;
 
@@ -7,7 +7,7 @@ const DAY_MINUTES = 1440;
  * A history with a newer tail of it, so that the page fetches a day once and then a few minutes at a time. The servers are
  * those of the tail: one that was removed goes. Undefined: the two do not meet, and the page fetches the day again.
  */
-export function mergeHistory(kept: History, tail: History): History | undefined {
+export function mergeHistory(kept: FleetHistory, tail: FleetHistory): FleetHistory | undefined {
   const minute = kept.minute_ms;
   const offset = Math.round((Date.parse(tail.from) - Date.parse(kept.from)) / minute);
   const length = lengthOf(kept);
@@ -31,6 +31,6 @@ export function mergeHistory(kept: History, tail: History): History | undefined 
   return { ...kept, ...tail, from, servers };
 }
 
-function lengthOf({ servers }: History): number {
+function lengthOf({ servers }: FleetHistory): number {
   return servers[0]?.calls.length ?? 0;
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { History } from '../../../src/page/live/answers.js';
+import type { FleetHistory } from '../../../src/fleet/fleet.js';
 import { mergeHistory } from '../../../src/page/live/merge-history.js';
 
 const START = Date.parse('2026-11-18T12:00:00.000Z');
 
 /** A history of one server that begins so many minutes after noon. */
-function historyOf(minute: number, calls: number[], name = 'a'): History {
+function historyOf(minute: number, calls: number[], name = 'a'): FleetHistory {
   const zeros = calls.map(() => 0);
   return {
     since: new Date(START).toISOString(),
