@@ -51,7 +51,7 @@ export function CallsTable({ calls }: { calls: readonly CallEvent[] }): VNode {
       sort: ({ ok, error }) => (ok ? '' : (error ?? '')),
       cell: ({ ok, error, sent }) =>
         ok
-          ? html`<${Pill} tone="good">ok<//>`
+          ? html`<span class="ok-text good"><span class="dot" aria-hidden="true"></span>ok</span>`
           : html`<${Pill} tone="bad">${error ?? 'failed'}<//>${!sent && html` <span class="muted">not sent</span>`}`,
     },
     {
