@@ -2,12 +2,13 @@ import './browser-language.js';
 import { html, render } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { elapsed } from '../shared/text/elapsed.js';
 import { AgentsPage } from './agents/agents-page.js';
 import { CallsPage } from './calls/calls-page.js';
 import { ConfigPage } from './config/config-page.js';
 import { HerdPage } from './herd/herd-page.js';
 import { FleetError } from './live/fleet-error.js';
-import { closing, isLive, link, retryNow, startStore, status } from './live/store.js';
+import { clockTime, closing, isLive, link, retryNow, startStore, status } from './live/store.js';
 import { Ago, AsOf, Empty, ErrorBox, Page } from './parts/basics.js';
 import { Button } from './parts/button.js';
 import { ConfirmHost } from './parts/dialog.js';
@@ -66,7 +67,7 @@ function LostBanner(): VNode | null {
   if (state.kind === 'lost') {
     return html`
       <div class="banner bad" role="alert">
-        <p><strong>The page lost the daemon at ${clock(state.since)}</strong> (<${Ago} at=${state.since} />): ${state.why}.
+        <p><strong>The page lost the daemon at ${clock(state.since)}</strong> (${elapsed(clockTime.value - state.since)} ago): ${state.why}.
           What you see is from then. The page tries to connect again.</p>
         <${Button} isLocal onClick=${retryNow}>Try now<//>
       </div>`;

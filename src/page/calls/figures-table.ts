@@ -75,5 +75,6 @@ export function FiguresTable({ title, rows, empty, at, change }: FiguresTablePro
 }
 
 function percent(part: number, whole: number): string {
-  return `${Math.max(1, Math.round((100 * part) / whole))}%`;
+  const value = Math.round((100 * part) / whole);
+  return value === 0 ? '<1%' : `${value}%`;
 }
