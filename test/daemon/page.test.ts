@@ -1,10 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectPage, visitLink } from '../dashboard/visitor.js';
 import { config, server } from '../faults/config.js';
 import { ask } from '../ipc/http/support.js';
 import { RawClient } from '../ipc/support.js';
+import { DIST } from '../support/command.js';
 import { startHerd, until } from '../support/herd.js';
 
 describe('the page of a daemon', () => {
@@ -31,6 +32,12 @@ describe('the page of a daemon', () => {
     expect(event).toMatchObject({ topic: 'call', via: 'page' });
     const { result } = await client.request('page/config');
     expect(result).toMatchObject({ problems: [], plan: { unchanged: ['good'] } });
+  });
+
+  it('is no part of the code that every daemon loads', () => {
+    const bundle = (name: string) => readFileSync(join(DIST, 'bin', name), 'utf8');
+    expect(bundle('program.cjs')).not.toContain('frame-ancestors');
+    expect(bundle('dashboard.cjs')).toContain('frame-ancestors');
   });
 
   it('is on the port of daemon.http where there is one, without its token', async () => {
