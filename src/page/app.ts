@@ -61,20 +61,25 @@ function Liveness(): VNode {
   return html`<span class="live bad"><span class="dot" aria-hidden="true"></span>${word}</span>`;
 }
 
+/** A daemon that starts again has another address. */
+const NEW_PAGE_MS = 5000;
+
 function LostBanner(): VNode | null {
   const state = link.value;
   const end = closing.value;
+  const ended = end?.reason === 'replaced' ? 'another daemon takes its place' : 'it was stopped';
   if (state.kind === 'lost') {
+    const lostMs = clockTime.value - state.since;
     return html`
       <div class="banner bad" role="alert">
-        <p><strong>The page lost the daemon at ${clock(state.since)}</strong> (${elapsed(clockTime.value - state.since)} ago): ${state.why}.
-          What you see is from then. The page tries to connect again.</p>
+        <p><strong>The page lost the daemon at ${clock(state.since)}</strong><span aria-hidden="true"> (${elapsed(lostMs)} ago)</span>:
+          ${end === null ? state.why : ended}. What you see is from then. The page tries to connect again.
+          ${lostMs > NEW_PAGE_MS && html`If the daemon was started again, run <code>toolherd ui</code> for a new page.`}</p>
         <${Button} isLocal onClick=${retryNow}>Try now<//>
       </div>`;
   }
   if (end === null) return null;
-  const why = end.reason === 'replaced' ? 'another daemon takes its place' : 'it was stopped';
-  return html`<div class="banner warn" role="alert"><p><strong>The daemon is ending</strong>: ${why}.</p></div>`;
+  return html`<div class="banner warn" role="alert"><p><strong>The daemon is ending</strong>: ${ended}.</p></div>`;
 }
 
 function App(): VNode {

@@ -95,7 +95,8 @@ const COLUMNS: readonly Column<ConnectedAgent>[] = [
   },
   {
     id: 'history',
-    title: '',
+    title: 'Its calls',
+    isTitleUnseen: true,
     cell: (
       agent,
     ) => html`<span class="row-actions"><a class="quiet-link" href=${href('calls', [], { caller: agent.caller })}

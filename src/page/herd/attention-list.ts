@@ -10,6 +10,8 @@ import { href } from '../parts/route.js';
 import { say, sayError } from '../parts/toast.js';
 import { type Attention, attentionOf, type Help } from './attention.js';
 
+const SHOWN_LINES = 6;
+
 /** What needs a person, with the cause and what helps. Nothing where nothing does. */
 export function AttentionList({ status }: { status: FleetStatus }): VNode | null {
   const found = attentionOf(status, now.value);
@@ -34,11 +36,17 @@ function Item({ one }: { one: Attention }): VNode {
           }
         </p>
         <p>${what}${nextTry && html` <span class="next">Next try <${Until} at=${nextTry} />.</span>`}</p>
-        ${why && html`<p class="why pre">${why}</p>`}
+        ${why && html`<p class="why pre">${firstLines(why)}</p>`}
         ${fix && html`<p class="fix"><span class="muted">Fix:</span> ${fix}</p>`}
       </div>
       <div class="actions">${help.map((each) => html`<${HelpButton} key=${each.text} help=${each} server=${server} />`)}</div>
     </li>`;
+}
+
+/** The page of the server has the rest. */
+function firstLines(text: string): string {
+  const lines = text.split('\n');
+  return lines.length > SHOWN_LINES ? `${lines.slice(0, SHOWN_LINES).join('\n')}\n…` : text;
 }
 
 function HelpButton({ help, server }: { help: Help; server: ServerStatus | null }): VNode {

@@ -126,7 +126,8 @@ function columnsFor(
     },
     {
       id: 'orders',
-      title: '',
+      title: 'Orders',
+      isTitleUnseen: true,
       cell: (server) =>
         html`<span class="row-actions"><${OrderButtons} server=${server} most=${2} tone="quiet" /></span>`,
     },

@@ -14,6 +14,8 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** The heading of its row, for screen readers. */
   isHeading?: boolean;
+  /** Only screen readers read the title. */
+  isTitleUnseen?: boolean;
   /** Narrow screens do without it. */
   isExtra?: boolean;
 }
@@ -59,14 +61,14 @@ export function Table<Row>({
       <th scope="col" class=${classOf(column)} aria-sort=${sort}>
         ${
           column.sort === undefined
-            ? column.title
+            ? html`<span class=${column.isTitleUnseen === true ? 'unseen' : undefined}>${column.title}</span>`
             : html`<button type="button" class="sort" onClick=${() => choose(column)}>${column.title}<span
               aria-hidden="true" class="arrow">${order === undefined ? '' : order === 'up' ? '▲' : '▼'}</span></button>`
         }
       </th>`;
   };
   return html`
-    <div class="table-box" tabindex="0" role="region" aria-label=${caption}>
+    <div class="table-box" tabindex="0" role="group" aria-label=${caption}>
       <table>
         <caption class="unseen">${caption}</caption>
         <thead><tr>${columns.map(heading)}</tr></thead>
