@@ -72,9 +72,7 @@ function LostBanner(): VNode | null {
     const lostMs = clockTime.value - state.since;
     return html`
       <div class="banner bad" role="alert">
-        <p><strong>The page lost the daemon at ${clock(state.since)}</strong><span aria-hidden="true"> (${elapsed(lostMs)} ago)</span>:
-          ${end === null ? state.why : ended}. What you see is from then. The page tries to connect again.
-          ${lostMs > NEW_PAGE_MS && html`If the daemon was started again, run <code>toolherd ui</code> for a new page.`}</p>
+        <p><strong>The page lost the daemon at ${clock(state.since)}</strong><span aria-hidden="true"> (${elapsed(lostMs)} ago)</span>: ${end === null ? state.why : ended}. What you see is from then. The page tries to connect again. ${lostMs > NEW_PAGE_MS && html`If the daemon was started again, run <code>toolherd ui</code> for a new page.`}</p>
         <${Button} isLocal onClick=${retryNow}>Try now<//>
       </div>`;
   }

@@ -31,7 +31,7 @@ export function AgentsPage(): VNode {
         fetched === null
           ? error === null && html`<${Loading} what="the agents" />`
           : html`
-          <${Section} title="Connected now" class="agents" aside=${html`<${AsOf} at=${fetched.at} />`}>
+          <${Section} title="Connected now" class="agents rows-as-cards" aside=${html`<${AsOf} at=${fetched.at} />`}>
             ${
               agents.length === 0
                 ? html`<${Empty} title="No agent is connected.">
@@ -90,7 +90,7 @@ const COLUMNS: readonly Column<ConnectedAgent>[] = [
     sort: ({ in_flight }) => -in_flight.length,
     cell: ({ in_flight }) =>
       in_flight.length === 0
-        ? html`<span class="zero">none</span>`
+        ? html`<span class="zero">no call now</span>`
         : html`<${CallsNow} calls=${in_flight} />`,
   },
   {
@@ -100,7 +100,7 @@ const COLUMNS: readonly Column<ConnectedAgent>[] = [
     cell: (
       agent,
     ) => html`<span class="row-actions"><a class="quiet-link" href=${href('calls', [], { caller: agent.caller })}
-      aria-label=${`Calls of ${callerName(agent)}`}>Calls</a></span>`,
+      aria-label=${`Calls of ${callerName(agent)}`}>Show its calls</a></span>`,
   },
 ];
 

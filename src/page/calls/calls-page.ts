@@ -153,7 +153,7 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
   const calls = joined([...live.value].reverse(), [...first.value.calls, ...older.value]);
   const { searched } = first.value;
   return html`
-    <${Section} title="Calls" class="call-list" aside=${html`
+    <${Section} title="Calls" class="call-list rows-as-cards" aside=${html`
         ${!isFollowing.value && missed.value > 0 && html`<span>${plural(missed.value, 'new call')}</span>`}
         ${isFollowing.value ? isLive.value && html`<span class="live good"><span class="dot" aria-hidden="true"></span>live</span>` : html`<${AsOf} at=${first.at} />`}
         <label class="choice"><input type="checkbox" checked=${isFollowing.value}

@@ -50,6 +50,7 @@ export function FiguresTable({ title, rows, empty, at, change }: FiguresTablePro
     },
     {
       id: 'p50',
+      isExtra: true,
       title: 'p50',
       isNumber: true,
       sort: ({ p50_ms }) => p50_ms,

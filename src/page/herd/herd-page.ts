@@ -39,7 +39,7 @@ export function HerdPage(): VNode {
     <${Page} title="Herd" subtitle=${summaryOf(known.value)}>
       <${AttentionList} status=${known.value} />
       ${history && html`<${DayChart} history=${history} />`}
-      <${Section} title="Servers" class="servers" aside=${html`
+      <${Section} title="Servers" class="servers rows-as-cards" aside=${html`
           <${AsOf} at=${known.at} />
           <${Choice} label="State" value=${state} choices=${statesOf(servers)} onChange=${(next: string) => narrow({ state: next })} />
           <${FilterBox} label="Filter servers" value=${filter} onChange=${(next: string) => narrow({ filter: next })} />`}>

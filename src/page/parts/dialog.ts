@@ -33,7 +33,10 @@ export function ConfirmHost(): VNode | null {
   const question = asked.value;
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    if (question !== null) dialog.current?.showModal();
+    if (question === null) return;
+    dialog.current?.showModal();
+    // Enter does what was asked for, unless it interrupts something: then the focus is on Cancel
+    dialog.current?.querySelector<HTMLButtonElement>('button.primary')?.focus();
   }, [question]);
   if (question === null) return null;
   const { title, body, action, tone = 'primary', answer } = question;
@@ -42,7 +45,7 @@ export function ConfirmHost(): VNode | null {
       <h2 id="confirm-title">${title}</h2>
       <div class="confirm-body">${body}</div>
       <div class="actions">
-        <button type="button" class="quiet" autofocus onClick=${() => answer(false)}>Cancel</button>
+        <button type="button" class="quiet" onClick=${() => answer(false)}>Cancel</button>
         <button type="button" class=${tone} onClick=${() => answer(true)}>${action}</button>
       </div>
     </dialog>`;
