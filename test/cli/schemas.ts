@@ -300,6 +300,7 @@ const SHAPES: Record<string, Schema> = {
   }),
   completion: object({ shell: string, script: string }),
   socket: object({ path: string }),
+  ui: object({ url: string, expires_at: string }),
   version: object({ version: string, node: string }),
   help: object({ help: string }),
 };
