@@ -58,7 +58,7 @@ const COLUMNS: readonly Column<ConnectedAgent>[] = [
     isHeading: true,
     sort: (agent) => callerName(agent),
     cell: (agent) => html`
-      <div class="server-name"><span>${callerName(agent)}</span><span class="muted small-text">${aboutOf(agent)}</span></div>`,
+      <div class="server-name"><span>${callerName(agent)}</span> <span class="muted small-text">${aboutOf(agent)}</span></div>`,
   },
   {
     id: 'view',

@@ -33,7 +33,7 @@ function columnsFor(
       isHeading: true,
       sort: ({ name }) => name,
       cell: (server) => html`
-        <div class="server-name"><a href=${href('server', [server.name])}>${server.name}</a><span class="muted small-text">${aboutOf(server)}</span></div>`,
+        <div class="server-name"><a href=${href('server', [server.name])}>${server.name}</a> <span class="muted small-text">${aboutOf(server)}</span></div>`,
     },
     {
       id: 'state',
