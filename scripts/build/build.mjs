@@ -8,6 +8,8 @@ import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { execa } from 'execa';
+import { buildPage } from './build-page.mjs';
+import { writeCharts } from './charts.mjs';
 import { cacheOf, compileBundle } from './compile-bundle.cjs';
 import { PATIENCE_MS, recordDaemonCache } from './record-daemon-cache.mjs';
 
@@ -44,6 +46,8 @@ const command = {
 
 /** Packages that only some herds need. Without them the daemon's bundle, which every start reads, is half as long. */
 const apartOfDaemon = { sdk: '@modelcontextprotocol/client', ws: 'ws' };
+/** Code that a daemon loads when a user opens the page. */
+const dashboard = { dashboard: 'src/dashboard/dashboard.ts' };
 /** Packages that many commands use: one file instead of a copy of 100 kB in each of their bundles. */
 const apartOfCommands = { yaml: 'yaml', execa: 'execa' };
 
@@ -86,10 +90,12 @@ await Promise.all([
   build({
     ...command,
     entryPoints: { program: 'src/daemon/program.ts' },
-    plugins: [keepApart(apartOfDaemon), leaveOut],
+    plugins: [keepApart({ ...apartOfDaemon, dashboard: '\\.\\./dashboard/dashboard\\.js' }), leaveOut],
     // a script from a code cache can call require, but not import()
     supported: { 'dynamic-import': false },
   }),
+  build({ ...command, entryPoints: dashboard, plugins: [keepApart({ ws: 'ws', yaml: 'yaml' })] }),
+  buildPage(join(out, 'page')),
   build({
     ...command,
     entryPoints: { main: 'src/bin/toolherd.ts' },
@@ -105,6 +111,8 @@ await Promise.all([
       ['command', 'src/cli/run.ts'],
       ['report-error', 'src/cli/core/report-error.ts'],
       ['watch', 'src/cli/commands/servers/watch.ts'],
+      ['status-history', 'src/cli/commands/servers/status-history.ts'],
+      ['draw-chart', 'src/cli/commands/servers/draw-chart.ts'],
       ['tool-help', 'src/cli/commands/tools/tool-help.ts'],
       ['confirm', 'src/cli/ui/confirm.ts'],
       ['known-servers', 'src/cli/core/known-servers.ts'],
@@ -133,6 +141,7 @@ await Promise.all([
 
 // `npm install --global .` links the clone, and sets this only once
 chmodSync(join(out, 'bin', 'main.cjs'), 0o755);
+writeCharts(out);
 await recordCodeCaches();
 
 /** What the first group of the pattern matches in a source file: at least one text. */

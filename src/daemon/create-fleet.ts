@@ -1,4 +1,7 @@
 import type {
+  AuditPage,
+  AuditParams,
+  ConnectedAgent,
   DaemonStatus,
   LocalFleet,
   LogEntry,
@@ -6,7 +9,9 @@ import type {
   ReloadReport,
   ServerStatus,
   ShutdownReport,
+  ViewScope,
 } from '../fleet/fleet.js';
+import type { UiLink } from '../fleet/ui.js';
 import type { Authorizations } from '../link/auth/authorizations.js';
 import type { Surface } from '../shared/mcp/surface.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
@@ -18,6 +23,9 @@ export interface FleetBackend {
   daemon(): DaemonStatus;
   /** `daemon.surface` of the present config. */
   surface(): Surface;
+  /** Undefined scope: all. */
+  agents(scope?: ViewScope): ConnectedAgent[];
+  audit(params?: AuditParams, scope?: ViewScope): Promise<AuditPage>;
   authorizations: Authorizations;
   reload(isDryRun?: boolean): Promise<ReloadReport>;
   logs(view: HerdView, params?: LogParams): Promise<LogEntry[]>;
@@ -26,6 +34,7 @@ export interface FleetBackend {
   packages: Pick<HerdPackages, 'outdated' | 'update'>;
   keptText: LocalFleet['keptText'];
   shutdown(graceMs?: number): Promise<ShutdownReport>;
+  ui(): Promise<UiLink>;
 }
 
 /**
@@ -39,6 +48,9 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
       const surface = { mode, above_tokens: aboveTokens };
       return { servers: view.status(names), daemon: { ...backend.daemon(), surface } };
     },
+    history: async (params) => view.history(params),
+    agents: async (scope) => backend.agents(scope),
+    audit: (params, scope) => backend.audit(params, scope),
     start: (selection, wait) => view.order('start', selection, wait),
     stop: (selection, wait) => view.order('stop', selection, wait),
     restart: (selection, wait) => view.order('restart', selection, wait),
@@ -73,6 +85,10 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     unregister: async (name) => {
       view.checkWhole('unregister a server');
       return backend.unregister(name);
+    },
+    ui: async () => {
+      view.checkWhole('open the page');
+      return backend.ui();
     },
     keptText: (id, owner) => backend.keptText(id, owner),
     instructions: (params) => view.instructions(params),

@@ -37,6 +37,9 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
 
   const handle: FleetHandle = {
     status: (servers) => ask(() => fleet.status(servers)),
+    history: (params) => ask(() => fleet.history(params)),
+    agents: () => ask(() => fleet.agents()),
+    audit: (params) => ask(() => fleet.audit(params)),
     call: (server, tool, args, { timeoutMs, requestId, signal, onProgress } = {}) =>
       calls.run(signal, async (own) => {
         const params = { server, tool, arguments: args, timeout_ms: timeoutMs, request_id: requestId };
@@ -79,6 +82,7 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
     update: (which, { dryRun } = {}) => ask(() => fleet.update(selectionOf(which), dryRun)),
     authorize: (params) => ask(() => fleet.authorize(params)),
     logout: (server) => ask(() => fleet.logout(server)),
+    ui: () => ask(() => fleet.ui()),
     on(topic, listener) {
       calls.check();
       const off = fleet.subscribe([topic], uncaught(topic, listener));

@@ -50,6 +50,9 @@ const COMMAND_LINES: readonly (readonly string[])[] = [
   ['prompt', 'offers.greet', 'who=you'],
   ['resource', 'offers', 'note://hello'],
   ['status'],
+  ['agents'],
+  ['audit', '-n', '3'],
+  ['audit', '--failing'],
   ['why', 'offers'],
   ['why', 'dies'],
   ['why', 'off'],
@@ -72,6 +75,7 @@ const COMMAND_LINES: readonly (readonly string[])[] = [
   ['doctor'],
   ['completion', 'fish'],
   ['socket'],
+  ['ui', '--print'],
   ['version'],
   ['help', 'version'],
   ['down'],
@@ -98,6 +102,7 @@ function prepareHome() {
       .replaceAll(folder, 'PROJECT')
       .replaceAll(home.folder, 'HOME')
       .replaceAll(process.execPath, 'NODE')
+      .replaceAll(/key=[\w-]+/g, 'key=KEY')
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
       .replaceAll(/\b\d+[mhd](?=\d+[smh]\b)/g, '')
       .replaceAll(/\d+(\.\d+)?(ms|s|m|h|K|M)?\b/g, 'N')

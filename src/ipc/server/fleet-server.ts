@@ -1,8 +1,9 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { isInScope } from '../../fleet/agents.js';
 import { CLOSING, type Closing } from '../../fleet/events.js';
 import type { Caller, LocalFleet } from '../../fleet/fleet.js';
-import { type Clock, systemClock } from '../../shared/clock.js';
+import { type Clock, isoDateOf, systemClock } from '../../shared/clock.js';
 import { bufferPool } from '../../shared/framing/buffer-pool.js';
 import { VERSION } from '../../shared/version.js';
 import { Params } from '../jsonrpc/params.js';
@@ -11,8 +12,9 @@ import type { WriteQueueLimits } from '../jsonrpc/write-queue.js';
 import type { SuspendableCall } from '../mcp/mcp-2026/suspendable-call.js';
 import { McpSession } from '../mcp/session.js';
 import { SuspendedCalls } from '../mcp/suspended-calls.js';
-import { Callers, clientOf } from './callers.js';
+import { Callers, clientOf, type OpenCaller } from './callers.js';
 import { ConnectionFleet } from './connection-fleet.js';
+import { sendAll, sendBounded } from './event-sending.js';
 import { EventSubscriptions } from './event-subscriptions.js';
 import { type Connection, type Identity, METHODS } from './fleet-methods.js';
 import { type AgentFiles, type FleetProvider, singleFleetProvider } from './fleet-provider.js';
@@ -46,6 +48,11 @@ export interface AcceptOptions {
   via?: Caller['via'];
   /** Which agent files its client may name. Default: `trusted`. */
   agentFiles?: AgentFiles;
+  /**
+   * Events are dropped, and counted, while more bytes wait for the client. Default: events count as everything else
+   * does, and a client that does not read them is dropped.
+   */
+  mostEventBytes?: number;
 }
 
 /** Serves a Fleet to connections, whatever stream they use. */
@@ -76,7 +83,8 @@ export class FleetServer {
   }
 
   /** A socket needs `allowHalfOpen`, so that `echo … | socat` gets its replies. */
-  accept(stream: Duplex, { isStateless = false, via = 'socket', agentFiles }: AcceptOptions = {}): Peer {
+  accept(stream: Duplex, options: AcceptOptions = {}): Peer {
+    const { isStateless = false, via = 'socket', agentFiles, mostEventBytes } = options;
     const peer = this.#openPeer(stream);
     this.#accepted += 1;
     const caller = `connection ${this.#accepted}`;
@@ -84,9 +92,9 @@ export class FleetServer {
     this.#connectionFleets.set(caller, connectionFleet);
     const { fleet } = connectionFleet;
     const introduce = this.#join(caller, via, connectionFleet);
+    const send = mostEventBytes === undefined ? sendAll(peer) : sendBounded(peer, mostEventBytes);
     const subscriptions = new EventSubscriptions(fleet, (event) => {
-      if (event.topic !== 'call' || this.#sees(event.caller, connectionFleet))
-        peer.notify('fleet/event', event);
+      if (event.topic !== 'call' || this.#sees(event.caller, connectionFleet)) send(event);
     });
     const mcp = new McpSession({
       ...{ fleet, peer, caller, introduce, clock: this.#clock },
@@ -164,9 +172,14 @@ export class FleetServer {
 
   /** Returns the function that takes the name and version that the client gives itself. */
   #join(caller: string, via: Caller['via'], connectionFleet: ConnectionFleet): Connection['introduce'] {
-    const who: Caller = {
+    const who: OpenCaller = {
       via,
       client: null,
+      since: isoDateOf(this.#clock),
+      calls: 0,
+      get surface() {
+        return connectionFleet.surfaceMode ?? null;
+      },
       get agent() {
         return connectionFleet.agent;
       },
@@ -186,9 +199,8 @@ export class FleetServer {
   }
 
   /** A connection with an agent file or a profile sees the calls of these only; one without sees all. */
-  #sees(caller: string | null, { agent, profile }: ConnectionFleet): boolean {
-    const other = this.#connectionFleets.get(caller ?? '');
-    return (agent === null || other?.agent === agent) && (profile === null || other?.profile === profile);
+  #sees(caller: string | null, scope: ConnectionFleet): boolean {
+    return isInScope(scope, this.#connectionFleets.get(caller ?? ''));
   }
 
   /** A client has asked for the end. Returns how many connections got the notice. */

@@ -1,8 +1,8 @@
 import type { ConfigProblem, Inspection, JournalEntry, JournalKind } from '../../../fleet/fleet.js';
 import type { Environment } from '../../../shared/environment.js';
+import { elapsed, elapsedSince } from '../../../shared/text/elapsed.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { problemLine, withCallerVariables } from '../../core/config-problems.js';
-import { elapsed, elapsedSince } from '../../core/duration.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { entryProblems, isInTrouble, listNotesOf, ownerOf, pinNoteOf } from './status-table.js';
 

@@ -1,9 +1,9 @@
 import type { ConfigProblem, ServerStatus } from '../../../fleet/fleet.js';
 import { isFailing, missingLists } from '../../../fleet/missing-lists.js';
 import type { Environment } from '../../../shared/environment.js';
+import { elapsedSince } from '../../../shared/text/elapsed.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { misconfiguredLine } from '../../core/config-problems.js';
-import { elapsedSince } from '../../core/duration.js';
 import { bytes, table } from '../../ui/table.js';
 import { NO_SERVERS, quoted, singleLine, widthOf } from '../../ui/text.js';
 

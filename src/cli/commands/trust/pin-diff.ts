@@ -1,5 +1,5 @@
 import type { PinnedVersion, ToolPin } from '../../../fleet/fleet.js';
-import { diffLines } from '../../ui/line-diff.js';
+import { diffLines } from '../../../install/line-diff.js';
 import { escapeInvisible } from '../../ui/text.js';
 
 const CONTEXT = 2;

@@ -1,7 +1,7 @@
 import type { PinReport, ServerPins, ToolPin } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
+import { elapsedSince } from '../../../shared/text/elapsed.js';
 import { defineCommand } from '../../core/command.js';
-import { elapsedSince } from '../../core/duration.js';
 import { printError } from '../../core/report-error.js';
 import { escapeInvisible, singleLine } from '../../ui/text.js';
 import { pinDiff } from './pin-diff.js';
