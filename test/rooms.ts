@@ -23,10 +23,10 @@ export const ROOMS: readonly Room[] = [
     name: 'shared',
     does: 'what every folder may use: errors, clock, timers and queues, JSON, the version',
     imports: [],
-    packages: ['node'],
+    packages: ['node', 'diff'],
     inside: [
       ['.', ''],
-      ['text', 'shell words, durations, control characters, near-miss suggestions, globs, order of versions'],
+      ['text', 'shell words, durations, control characters, near-miss suggestions, globs, order of versions, differences of lines'],
       ['secrets', 'names and forms of secrets; the redactor removes them from logs, errors and status'],
       ['files', 'paths of all files and folders; atomic writes; removal of old files'],
       ['mcp', 'names, headers, error codes and log levels of MCP and JSON-RPC; what a profile is'],
@@ -38,6 +38,10 @@ export const ROOMS: readonly Room[] = [
     name: 'fleet',
     does: 'the interface of a herd: its methods, types, events and texts',
     imports: ['shared'],
+    inside: [
+      ['.', ''],
+      ['texts', 'what the command and the page say of a server: notes, the sentences of `why`, differences of pins'],
+    ],
   },
   {
     name: 'search',
@@ -201,7 +205,7 @@ export const ROOMS: readonly Room[] = [
       'registry',
       'bin',
     ],
-    packages: ['node', 'execa', 'diff'],
+    packages: ['node', 'execa'],
     typePackages: ['xstate'],
     inside: [
       ['ui', 'output, tables, colours, prompts'],

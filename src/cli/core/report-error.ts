@@ -7,7 +7,7 @@ import { EXIT, exitStatusOf } from '../../shared/report/exit-codes.js';
 import { type ErrorText, formatError, sentLine } from '../../shared/report/format-error.js';
 import type { Output } from '../ui/output.js';
 import { describeWouldRun, wouldRunJson } from '../ui/would-run.js';
-import { withCallerVariables } from './config-problems.js';
+import { withCallerVariables } from '../../fleet/texts/config-problems.js';
 
 /** Prints what happened, why, where and how to fix it. Answers with the exit status. */
 export function reportError(error: unknown, output: Output, environment: Environment): number {

@@ -35,3 +35,17 @@ export function escaped(json: string): string {
 export function quoted(text: string, indent = '    '): string {
   return text.trimEnd().replaceAll('\n', `\n${indent}| `);
 }
+
+/** For a place that has one line: a server's text must not look like a line of ours. */
+export function singleLine(text: string): string {
+  return text.replaceAll(/[\n\t]/g, '\uFFFD');
+}
+
+/**
+ * Invisible characters as their numbers: controls, right-to-left marks, zero-width characters, tags that can spell a hidden
+ * sentence, fillers, and undefined characters. A model reads them, so a person who approves a text must see them.
+ */
+export function escapeInvisible(text: string): string {
+  const invisible = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+  return text.replaceAll(invisible, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
+}

@@ -8,7 +8,7 @@ import { checkDaemonConfig } from '../../daemon/config-file.js';
 import { isDaemonAbsent } from '../../daemon/connect.js';
 import { findDaemon } from '../../daemon/find-daemon.js';
 import { daemonArguments, ensureDaemon, startDaemon } from '../../daemon/start.js';
-import { entryProblems } from '../servers/status-table.js';
+import { entryProblems } from '../../../fleet/texts/server-notes.js';
 
 export const command = defineCommand({
   name: 'up',

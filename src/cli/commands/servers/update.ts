@@ -1,4 +1,4 @@
-import type { UpdatedPackage } from '../../../fleet/fleet.js';
+import { updateSentence } from '../../../fleet/texts/update-sentence.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
@@ -22,17 +22,8 @@ start uses the new version. Servers that do not run are not started.`,
     const selection = options.all ? { all: true as const } : { servers: [...args.servers] };
     const { packages } = await fleet.update(selection, options['dry-run']);
     output.json({ packages });
-    for (const one of packages) output.print(singleLine(sentenceOf(one)));
+    for (const one of packages) output.print(singleLine(updateSentence(one)));
     if (packages.length === 0) output.note('no server has a package that could be newer');
     return packages.some(({ result }) => result === 'failed') ? EXIT.failed : EXIT.ok;
   },
 });
-
-function sentenceOf(updated: UpdatedPackage): string {
-  const { server, package: name, version, installed, latest, result, restarted, problem } = updated;
-  const from = version === null ? '' : `${version} → `;
-  if (result === 'failed') return `${server}: ${name} was not updated: ${problem}`;
-  if (result === 'current') return `${server}: ${name} ${version} is the newest`;
-  if (result === 'would_update') return `${server}: ${name} ${from}${latest} would be installed`;
-  return `${server}: ${name} ${from}${installed}, ${restarted ? 'restarted' : 'used at the next start'}`;
-}

@@ -4,7 +4,8 @@ import { shellWord } from '../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../core/command.js';
 import type { Output } from '../../ui/output.js';
 import { singleLine } from '../../ui/text.js';
-import { isUnreachable, noteOf } from '../servers/status-table.js';
+import { noteOf } from '../../../fleet/texts/server-notes.js';
+import { isUnreachable } from '../servers/status-table.js';
 
 interface Marked {
   server: string;

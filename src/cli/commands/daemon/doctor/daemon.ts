@@ -9,9 +9,9 @@ import type { Environment } from '../../../../shared/environment.js';
 import { shellWord } from '../../../../shared/text/shell-word.js';
 import { VERSION } from '../../../../shared/version.js';
 import type { CommandContext } from '../../../core/command.js';
-import { problemLine, withCallerVariables } from '../../../core/config-problems.js';
+import { problemLine, withCallerVariables } from '../../../../fleet/texts/config-problems.js';
 import { limitByTimeoutOption } from '../../../core/timeout.js';
-import { entryProblems, listNotesOf, noteOf, ownerOf, pinNoteOf } from '../../servers/status-table.js';
+import { entryProblems, listNotesOf, noteOf, ownerOf, pinNoteOf } from '../../../../fleet/texts/server-notes.js';
 import { error, type Finding, ok, placed, warn, wordsOf } from './finding.js';
 
 const MORE_MEMORY =
