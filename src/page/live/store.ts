@@ -1,0 +1,177 @@
+import { computed, signal } from '@preact/signals';
+import type { CallEvent, Closing, FleetEvent, FleetStatus, StateEvent, Topic } from '../../fleet/fleet.js';
+import { Connection, type LinkState, type RequestOptions } from './connection.js';
+import { withEvents } from './reduce.js';
+import { appended, Batch } from './ring.js';
+
+/** A value and when the daemon gave it (ms). */
+export interface Stamped<Value> {
+  value: Value;
+  at: number;
+}
+
+const KEPT_CALLS = 500;
+const KEPT_STATES = 300;
+/** Of one frame. More than a page can show; the rest is counted. */
+const MAX_PENDING = 5000;
+const STATUS_EVERY_MS = 2000;
+/** Several events become one request. */
+const STATUS_SOON_MS = 150;
+const BASE_TOPICS: readonly Topic[] = ['state', 'catalog', 'call'];
+
+/** Whether the page hears of the daemon. Anything shown while it is not `open` is old. */
+export const link = signal<LinkState>({ kind: 'connecting', since: Date.now() });
+export const isLive = computed(() => link.value.kind === 'open');
+/** Counts the connections: a change means that everything has to be fetched again. */
+export const epoch = signal(0);
+export const status = signal<Stamped<FleetStatus> | null>(null);
+/** Set while the daemon says that it ends. */
+export const closing = signal<Closing | null>(null);
+/** The newest last. */
+export const recentCalls = signal<readonly CallEvent[]>([]);
+export const recentStates = signal<readonly StateEvent[]>([]);
+/** How many events this page could not keep, since it was opened. */
+export const droppedEvents = signal(0);
+/** The present second, for texts such as `12s ago`. */
+export const now = signal(Date.now());
+
+type Listener = (events: readonly FleetEvent[]) => void;
+const listeners = new Set<Listener>();
+
+/** Hears of all events of a frame together. Returns the function that ends it. */
+export function onEvents(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+let connection: Connection | undefined;
+
+/** A request to the daemon: any `fleet/*` or `page/*` method. Rejects with `FleetError`. */
+export function request<Result>(
+  method: string,
+  params: object = {},
+  options: RequestOptions = {},
+): Promise<Result> {
+  if (connection === undefined) return Promise.reject(new Error('the page has no connection'));
+  return connection.request<Result>(method, params, options);
+}
+
+export function retryNow(): void {
+  connection?.retryNow();
+}
+
+const nextFrame = (run: () => void): void => {
+  // a hidden tab paints no frames
+  if (document.hidden) setTimeout(run, 250);
+  else requestAnimationFrame(run);
+};
+
+const batch = new Batch<FleetEvent>(MAX_PENDING, nextFrame, (events, dropped) => {
+  if (dropped > 0) droppedEvents.value += dropped;
+  const calls = events.filter((event): event is CallEvent => event.topic === 'call');
+  const states = events.filter((event): event is StateEvent => event.topic === 'state');
+  recentCalls.value = appended(recentCalls.value, calls, KEPT_CALLS);
+  recentStates.value = appended(recentStates.value, states, KEPT_STATES);
+  if (status.value !== null && states.length > 0)
+    status.value = { ...status.value, value: withEvents(status.value.value, states) };
+  for (const listen of listeners) listen(events);
+  if (events.some(({ topic }) => topic === 'state' || topic === 'catalog')) refreshSoon();
+});
+
+let soon: ReturnType<typeof setTimeout> | undefined;
+
+/** Fetches the status within STATUS_SOON_MS, once for many calls. */
+export function refreshSoon(): void {
+  soon ??= setTimeout(() => void refreshStatus(), STATUS_SOON_MS);
+}
+
+let isFetching = false;
+
+/** Fetches the status; a request that fails leaves the old one, with its time. */
+export async function refreshStatus(): Promise<void> {
+  clearTimeout(soon);
+  soon = undefined;
+  if (isFetching || !isLive.value) return;
+  isFetching = true;
+  try {
+    const value = await request<FleetStatus>('fleet/status');
+    status.value = { value, at: Date.now() };
+    closing.value = value.daemon.closing ?? null;
+  } catch {
+    // `link` says that the daemon is lost, and the next tick asks again
+  } finally {
+    isFetching = false;
+  }
+}
+
+/** Opens the connection and keeps the store up to date for as long as the page is open. */
+export function startStore(url: string): void {
+  connection = new Connection({
+    open: () => new WebSocket(url),
+    onState: (state) => {
+      const wasLive = isLive.value;
+      link.value = state;
+      if (!wasLive && state.kind === 'open') void refreshAll();
+    },
+    onNotification: (method, params) => {
+      if (method === 'fleet/event') batch.add(params as unknown as FleetEvent);
+      else if (method === 'fleet/closing') closing.value = params as unknown as Closing;
+    },
+    explain: () => whyRefused(url),
+  });
+  setInterval(() => (now.value = Date.now()), 1000);
+  setInterval(() => !document.hidden && void refreshStatus(), STATUS_EVERY_MS);
+  document.addEventListener('visibilitychange', () => {
+    now.value = Date.now();
+    if (!document.hidden) void refreshStatus();
+  });
+}
+
+/** A page whose daemon was replaced has a cookie that the new daemon does not know. */
+async function whyRefused(url: string): Promise<string | undefined> {
+  try {
+    const { ok } = await fetch(url.replace(/^ws/, 'http').replace(/[^/]*$/, ''), { cache: 'no-store' });
+    return ok ? undefined : 'this page is no longer valid: run "toolherd ui" for a new one';
+  } catch {
+    return undefined;
+  }
+}
+
+async function refreshAll(): Promise<void> {
+  closing.value = null;
+  try {
+    await request('fleet/hello', { client: { name: 'toolherd page' }, closing_notice: true });
+    await request('fleet/subscribe', { topics: BASE_TOPICS });
+    await followLogs();
+  } catch {
+    // the connection was lost again
+  }
+  epoch.value += 1;
+  await refreshStatus();
+}
+
+/** Which servers' logs parts of the page follow, and how many parts follow each. */
+const followed = new Map<string, number>();
+
+/** The log lines of a server arrive at `onEvents` until the returned function is called. */
+export function followLog(server: string): () => void {
+  followed.set(server, (followed.get(server) ?? 0) + 1);
+  void followLogs();
+  return () => {
+    const count = (followed.get(server) ?? 1) - 1;
+    if (count === 0) followed.delete(server);
+    else followed.set(server, count);
+    void followLogs();
+  };
+}
+
+async function followLogs(): Promise<void> {
+  if (!isLive.value) return;
+  const topics = ['log', 'notification'];
+  try {
+    if (followed.size === 0) await request('fleet/unsubscribe', { topics });
+    else await request('fleet/subscribe', { topics, servers: [...followed.keys()] });
+  } catch {
+    // `refreshAll` subscribes again
+  }
+}
