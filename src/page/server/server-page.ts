@@ -1,7 +1,73 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { Empty, Page } from '../parts/basics.js';
+import { useEffect } from 'preact/hooks';
+import type { Inspection } from '../../fleet/fleet.js';
+import { ownerOf } from '../../fleet/texts/server-notes.js';
+import { stateOf } from '../../fleet/texts/why.js';
+import { onEvents } from '../live/store.js';
+import { useRequest } from '../live/use-request.js';
+import { Ago, AsOf, ErrorBox, Loading, Page, StateBadge } from '../parts/basics.js';
+import { go, href, route } from '../parts/route.js';
+import { Tabs } from '../parts/tabs.js';
+import { Logs } from './logs.js';
+import { AuthorizeButton, OrderButtons } from './orders.js';
+import { Overview } from './overview.js';
+import { Pins } from './pins.js';
+import { Prompts } from './prompts.js';
+import { Resources } from './resources.js';
+import { Spec } from './spec.js';
+import { Tools } from './tools.js';
 
+/** The statecharts and the journal change with events; memory and counts in between. */
+const EVERY_MS = 2000;
+
+/** One server: its state and why, what it offers, its log, its pins and its spec. */
 export function ServerPage({ name }: { name: string }): VNode {
-  return html`<${Page} title=${name}><${Empty} title="Nothing is here yet." /><//>`;
+  const { fetched, error, refresh } = useRequest<Inspection>('fleet/inspect', { server: name }, { everyMs: EVERY_MS });
+  useEffect(() => onEvents((events) => {
+    if (events.some((event) => event.server === name && event.topic !== 'log')) refresh();
+  }), [name]);
+  if (fetched === null)
+    return html`<${Page} title=${name}>${error === null ? html`<${Loading} what="the server" />` : html`<${ErrorBox} error=${error} />`}<//>`;
+  const inspection = fetched.value;
+  const { status } = inspection;
+  const subtitle = html`
+    <span class="server-state"><${StateBadge} server=${status} /> ${stateOf(status)}${ownerOf(status)}, since <${Ago} at=${status.since} isBare />
+      <span class="muted"> · ${status.transport}${status.lifecycle === 'transient' ? ', transient' : ''}</span>
+      <${AsOf} at=${fetched.at} /></span>`;
+  const actions = html`
+    ${status.detail === 'needs_auth' && html`<${AuthorizeButton} name=${name} />`}
+    <${OrderButtons} server=${status} onDone=${refresh} />`;
+  return html`
+    <${Page} title=${name} subtitle=${subtitle} actions=${actions}>
+      ${error && html`<${ErrorBox} error=${error} />`}
+      <${Tabs} label=${`About ${name}`} selected=${route.value.query.get('tab') ?? 'overview'} tabs=${tabsOf(inspection)}
+        onSelect=${(tab: string) => go(href('server', [name], { tab: tab === 'overview' ? undefined : tab }), true)} />
+    <//>`;
+}
+
+function tabsOf(inspection: Inspection) {
+  const { server, status } = inspection;
+  const { tools, prompts, resources, unaccepted } = status;
+  // a list is fetched again when its length or the run that offers it changes
+  const revision = [status.incarnation, tools, prompts, resources, unaccepted?.tools ?? 0, status.state].join();
+  const counted = (title: string, count: number) =>
+    html`${title}${count > 0 && html` <span class="tab-count">${count}</span>`}`;
+  return [
+    { id: 'overview', title: 'Overview', content: () => html`<${Overview} inspection=${inspection} />` },
+    { id: 'tools', title: counted('Tools', tools), content: () => html`<${Tools} server=${server} revision=${revision} />` },
+    { id: 'prompts', title: counted('Prompts', prompts), content: () => html`<${Prompts} server=${server} revision=${revision} />` },
+    {
+      id: 'resources',
+      title: counted('Resources', resources),
+      content: () => html`<${Resources} server=${server} revision=${revision} />`,
+    },
+    { id: 'logs', title: 'Log', content: () => html`<${Logs} server=${server} />` },
+    {
+      id: 'pins',
+      title: html`Pins${unaccepted && html` <span class="tab-count bad">${unaccepted.tools}</span>`}`,
+      content: () => html`<${Pins} server=${server} revision=${revision} />`,
+    },
+    { id: 'spec', title: 'Spec', content: () => html`<${Spec} inspection=${inspection} />` },
+  ];
 }
