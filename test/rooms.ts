@@ -53,7 +53,7 @@ export const ROOMS: readonly Room[] = [
     name: 'machines',
     does: 'the statecharts of server, keeper and transient server, and the restart policy; pure',
     imports: [],
-    packages: ['xstate'],
+    packages: ['xstate', '@dagrejs/dagre'],
     inside: [
       ['restart', 'how an incarnation ended, and whether and when the next one starts: backoff, quarantine'],
       ['.', ''],

@@ -8,6 +8,7 @@ import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { execa } from 'execa';
+import { writeCharts } from './charts.mjs';
 import { cacheOf, compileBundle } from './compile-bundle.cjs';
 import { PATIENCE_MS, recordDaemonCache } from './record-daemon-cache.mjs';
 
@@ -87,6 +88,7 @@ await Promise.all([
       ['command', 'src/cli/run.ts'],
       ['report-error', 'src/cli/core/report-error.ts'],
       ['watch', 'src/cli/commands/servers/watch.ts'],
+      ['draw-chart', 'src/cli/commands/servers/draw-chart.ts'],
       ['tool-help', 'src/cli/commands/tools/tool-help.ts'],
       ['confirm', 'src/cli/ui/confirm.ts'],
       ['start-daemon', 'src/cli/daemon/start.ts'],
@@ -114,6 +116,7 @@ await Promise.all([
 
 // `npm install --global .` links the clone, and sets this only once
 chmodSync(join(out, 'bin', 'main.cjs'), 0o755);
+writeCharts(out);
 await recordCodeCaches();
 
 /** What the first group of the pattern matches in a source file: at least one text. */

@@ -1,96 +1,129 @@
-/**
- * Draws the server machine as a standalone SVG. The positions are written by hand; states, arrows and labels come
- * from the definition. A state without coordinates is drawn dashed, at the edge.
- */
+/** Draws a statechart as a standalone SVG, in the colours of the reader's system: light or dark. */
 import type { StateValue } from 'xstate';
-import { type ChartEdge, type ChartState, chartEdges, chartStates, presentPath } from './chart-edges.js';
+import {
+  type ChartDrawing,
+  type DrawnEdge,
+  type DrawnState,
+  drawnEdge,
+  drawnState,
+} from './chart-drawing.js';
+import { presentPath } from './chart-edges.js';
+import { LABEL, layOutChart, NAME } from './chart-layout.js';
 import { serverMachine } from './server.js';
 
-/** Left, top, width, height. The two ends are tall, so that every way into them is a straight line. */
-const boxes: Readonly<Record<string, readonly [number, number, number, number]>> = {
-  created: [370, 20, 110, 40],
-  connecting: [350, 120, 420, 150],
-  'connecting.opening': [370, 175, 110, 40],
-  'connecting.aborting': [640, 175, 110, 40],
-  connected: [350, 350, 420, 300],
-  'connected.discovering': [370, 420, 110, 40],
-  'connected.serving': [640, 420, 110, 40],
-  'connected.closing': [505, 580, 110, 40],
-  error: [30, 20, 110, 630],
-  disconnected: [1000, 20, 120, 630],
-};
+export interface Marks {
+  /** The full name of the present state: it is filled. */
+  present?: string | undefined;
+  /** The last transition, as a journal has it: its arrow is drawn thick. */
+  last?: { from: string; to: string; event: string } | undefined;
+}
 
-/** The corners of an arrow, and where its first label stands. */
-type Route = readonly [corners: string, labelX: number, labelY: number];
+const STYLE = `
+svg { --page: #ffffff; --box: #f6f8fa; --line: #8c959f; --arrow: #57606a; --text: #1f2328; --here: #1f6feb; --on-here: #ffffff; --last: #bc4c00 }
+@media (prefers-color-scheme: dark) {
+  svg { --page: #0d1117; --box: #161b22; --line: #6e7681; --arrow: #9198a1; --text: #e6edf3; --here: #388bfd; --on-here: #0d1117; --last: #f0883e }
+}
+.page { fill: var(--page) }
+.state rect { fill: var(--box); stroke: var(--line) }
+.state.outer rect { fill: none }
+.state text { fill: var(--text); font-size: ${NAME.size}px; font-weight: bold; text-anchor: middle }
+.state.final rect { stroke-width: 3 }
+.state .begin { fill: var(--arrow) }
+.state.around rect { stroke: var(--here); stroke-width: 2 }
+.state.present rect { fill: var(--here); stroke: var(--here) }
+.state.present text { fill: var(--on-here) }
+.edge path { fill: none; stroke: var(--arrow) }
+.edge rect { fill: var(--page) }
+.edge text { fill: var(--arrow); text-anchor: middle }
+.edge.last path { stroke: var(--last); stroke-width: 2.5 }
+.edge.last text { fill: var(--last); font-weight: bold }
+.tip { fill: var(--arrow) }
+.tip.last { fill: var(--last) }
+`;
 
-const routes: Readonly<Record<string, Route>> = {
-  'created>error': ['370,40 140,40', 160, 34],
-  'created>disconnected': ['480,40 1000,40', 790, 34],
-  'created>connecting': ['425,60 425,120', 433, 94],
-  'connecting>error': ['350,190 140,190', 160, 142],
-  'connecting.opening>connecting.aborting': ['480,195 640,195', 494, 161],
-  'connecting.opening>connected': ['425,215 425,350', 433, 300],
-  'connecting.aborting>connecting.aborting': ['665,175 665,158 725,158 725,175', 636, 151],
-  'connecting.aborting>disconnected': ['750,195 1000,195', 790, 175],
-  'connecting.aborting>error': ['695,215 695,320 140,320', 160, 286],
-  'connected.discovering>connected.discovering': ['395,420 395,403 455,403 455,420', 366, 396],
-  'connected.discovering>connected.serving': ['480,433 640,433', 488, 413],
-  'connected.serving>connected.discovering': ['640,450 480,450', 502, 465],
-  'connected.serving>connected.serving': ['665,420 665,403 725,403 725,420', 634, 396],
-  'connected.discovering>connected.closing': ['425,460 425,592 505,592', 433, 510],
-  'connected.serving>connected.closing': ['695,460 695,592 615,592', 518, 510],
-  'connected.closing>connected.closing': ['530,620 530,636 590,636 590,620', 600, 640],
-  'connected>error': ['350,440 140,440', 160, 392],
-  'connected>disconnected': ['770,440 1000,440', 790, 434],
-  'connected.closing>error': ['505,610 140,610', 160, 576],
-  'connected.closing>disconnected': ['615,610 1000,610', 790, 590],
-};
-
+/** The server machine, without a history. */
 export function serverSvg(present?: StateValue): string {
-  const here = present === undefined ? undefined : presentPath(present);
-  const states = chartStates(serverMachine).flatMap((state) => [state, ...state.children]);
+  return chartSvg(layOutChart(serverMachine), 'The life of one incarnation of a server', {
+    present: present === undefined ? undefined : presentPath(present),
+  });
+}
+
+export function chartSvg(drawing: ChartDrawing, title: string, { present, last }: Marks = {}): string {
+  const { width, height, states, edges } = drawing;
+  const here = present === undefined ? undefined : drawnState(drawing, present);
+  const taken = last && drawnEdge(drawing, last);
   return [
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1150 670" font-family="ui-monospace, monospace" font-size="11">',
-    '<title>The life of one incarnation of a server</title>',
-    '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">' +
-      '<path d="M0 0 8 4 0 8z" fill="#57606a"/></marker></defs>',
-    '<rect width="1150" height="670" fill="#ffffff"/>',
-    ...states.map((state) => drawState(state, here)),
-    ...chartEdges(serverMachine).map(drawEdge),
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" ` +
+      `role="img" font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="${LABEL.size}">`,
+    `<title>${escaped(title)}</title>`,
+    `<style>${STYLE}</style>`,
+    `<defs>${tip('tip', 'tip')}${tip('last-tip', 'tip last')}</defs>`,
+    `<rect class="page" width="${width}" height="${height}"/>`,
+    ...states.filter(({ id }) => isOuter(states, id)).map((state) => drawState(state, here, true)),
+    ...edges.map((edge) => drawLine(edge, edge === taken)),
+    ...edges.map((edge) => drawLabel(edge, edge === taken)),
+    ...states.filter(({ id }) => !isOuter(states, id)).map((state) => drawState(state, here, false)),
     '</svg>',
     '',
   ].join('\n');
 }
 
-const somewhere = [800, 480, 110, 40] as const;
-const dashed = ' stroke-dasharray="4"';
-
-function drawState(state: ChartState, here: string | undefined): string {
-  const [x, y, width, height] = boxes[state.path] ?? somewhere;
-  const isHere = state.path === here;
-  const holdsHere = here?.startsWith(`${state.path}.`) ?? false;
-  const fill = isHere ? '#1f6feb' : state.parent || state.final ? '#f6f8fa' : '#ffffff';
-  const stroke = isHere || holdsHere ? '#0b3d91' : '#8c959f';
-  const titleY = state.children.length > 0 ? y + 18 : y + height / 2 + 4;
+function tip(id: string, name: string): string {
   return (
-    `<g data-state="${state.path}"><rect x="${x}" y="${y}" width="${width}" height="${height}" rx="8" fill="${fill}" ` +
-    `stroke="${stroke}" stroke-width="${isHere || holdsHere || state.final ? 2.5 : 1.2}"${boxes[state.path] ? '' : dashed}/>` +
-    `<text x="${x + width / 2}" y="${titleY}" text-anchor="middle" font-size="13" font-weight="bold" ` +
-    `fill="${isHere ? '#ffffff' : '#1f2328'}">${state.name}</text></g>`
+    `<marker id="${id}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" ` +
+    `markerUnits="userSpaceOnUse" orient="auto"><path class="${name}" d="M0 0 8 4 0 8z"/></marker>`
   );
 }
 
-function drawEdge({ source, target, labels }: ChartEdge): string {
-  const route = routes[`${source}>${target}`];
-  const [corners, x, y] = route ?? straight(source, target);
-  const lines = labels.map((text, line) => `<tspan x="${x}" y="${y + 13 * line}">${text}</tspan>`);
+function isOuter(states: readonly DrawnState[], id: string): boolean {
+  return states.some(({ parent }) => parent === id);
+}
+
+function drawState(state: DrawnState, here: DrawnState | undefined, holdsOthers: boolean): string {
+  const { id, label, x, y, width, height } = state;
+  const names = [
+    'state',
+    holdsOthers && 'outer',
+    state.final && 'final',
+    id === here?.id && 'present',
+    id === here?.parent && 'around',
+  ].filter(Boolean);
   return (
-    `<polyline points="${corners}" fill="none" stroke="#57606a" marker-end="url(#tip)"${route ? '' : dashed}/>` +
-    `<text fill="#57606a">${lines.join('')}</text>`
+    `<g class="${names.join(' ')}" data-state="${escaped(id)}">` +
+    `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="8"/>` +
+    (state.initial ? `<circle class="begin" cx="${x + 9}" cy="${y + 9}" r="3.5"/>` : '') +
+    `<text x="${state.labelAt.x}" y="${state.labelAt.y + 4.5}">${escaped(label)}</text></g>`
   );
 }
 
-function straight(source: string, target: string): Route {
-  const [[x1, y1], [x2, y2]] = [boxes[source] ?? somewhere, boxes[target] ?? somewhere];
-  return [`${x1},${y1} ${x2},${y2}`, (x1 + x2) / 2, (y1 + y2) / 2];
+function drawLine({ from, to, path }: DrawnEdge, isLast: boolean): string {
+  const marker = isLast ? 'last-tip' : 'tip';
+  return (
+    `<g class="edge${isLast ? ' last' : ''}" data-from="${escaped(from)}" data-to="${escaped(to)}">` +
+    `<path d="${path}" marker-end="url(#${marker})"/></g>`
+  );
+}
+
+/** On the line, which its background interrupts. */
+function drawLabel({ label, labelAt: { x, y } }: DrawnEdge, isLast: boolean): string {
+  const lines = label.split('\n');
+  const height = lines.length * LABEL.lineHeight;
+  const width = Math.max(...lines.map((line) => line.length)) * LABEL.character;
+  const texts = lines.map(
+    (line, index) =>
+      `<tspan x="${x}" y="${y - height / 2 + LABEL.lineHeight * index + 10.5}">${escaped(line)}</tspan>`,
+  );
+  return (
+    `<g class="edge${isLast ? ' last' : ''}">` +
+    `<rect x="${x - width / 2}" y="${y - height / 2}" width="${width}" height="${height}" rx="3"/>` +
+    `<text>${texts.join('')}</text></g>`
+  );
+}
+
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }

@@ -7,10 +7,12 @@
  * - `restart/restart-policy.ts`: what follows an ending, as pure functions
  * - `link-protocol.ts`, `permit.ts`: what the machines and the actors provided to them say to each other
  * - `restart/ending.ts`: how an incarnation came to its end
- * - `chart.ts`, `chart-svg.ts`: pictures drawn from the definitions
+ * - `chart.ts`, `chart-layout.ts`, `chart-svg.ts`: pictures drawn from the definitions
  */
 export { mermaid } from './chart.js';
-export { serverSvg } from './chart-svg.js';
+export * from './chart-drawing.js';
+export { layOutChart } from './chart-layout.js';
+export { chartSvg, type Marks, serverSvg } from './chart-svg.js';
 export { type DelayName, delayOf, eventLabel } from './event-name.js';
 export { type KeeperMachine, keeperMachine } from './keeper.js';
 export * from './keeper-context.js';

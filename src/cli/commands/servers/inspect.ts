@@ -1,12 +1,10 @@
-import type { StateValue } from 'xstate';
+import { loadBundle } from '../../../bin/load-bundle.js';
 import type { Inspection } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
 import { bytes } from '../../ui/table.js';
 import { singleLine } from '../../ui/text.js';
 import { explainServer } from './explain.js';
-
-type ChartFormat = 'mermaid' | 'svg';
 
 export const command = defineCommand({
   name: 'inspect',
@@ -15,7 +13,11 @@ export const command = defineCommand({
 --json has the same as one document, with the whole journal.`,
   args: { server: { complete: 'any server' } },
   options: {
-    chart: { type: 'string', choices: ['mermaid', 'svg'], about: 'the statechart, the present state marked' },
+    chart: {
+      type: 'string',
+      choices: ['mermaid', 'svg'],
+      about: 'the statechart, the present state marked; svg also marks the last transition',
+    },
   },
   examples: [
     'toolherd inspect memory',
@@ -29,7 +31,8 @@ export const command = defineCommand({
     const fleet = await context.fleet({ autostart: false });
     const inspection = await fleet.inspect(args.server);
     if (options.chart !== undefined) {
-      const chart = await drawServer(options.chart, inspection.snapshot.server);
+      const { drawServer } = loadBundle<typeof import('./draw-chart.js')>('draw-chart');
+      const chart = drawServer(options.chart, inspection);
       output.json({ chart });
       if (!output.isJson) output.printRaw(`${chart}\n`);
       return EXIT.ok;
@@ -71,20 +74,4 @@ function section(title: string, values: Readonly<Record<string, unknown>>): stri
 
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || ['{}', '[]'].includes(JSON.stringify(value));
-}
-
-/** The statechart of a server as text, with the present state (`connected.serving`) marked. */
-async function drawServer(format: ChartFormat, state: string): Promise<string> {
-  const present = toStateValue(state.split('.'));
-  if (format === 'svg') {
-    const { serverSvg } = await import('../../../machines/chart-svg.js');
-    return serverSvg(present);
-  }
-  const { mermaid } = await import('../../../machines/chart.js');
-  const { serverMachine } = await import('../../../machines/server.js');
-  return mermaid(serverMachine, present);
-}
-
-function toStateValue([first = '', ...rest]: string[]): StateValue {
-  return rest.length === 0 ? first : { [first]: toStateValue(rest) };
 }
