@@ -8,6 +8,7 @@ import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 import { execa } from 'execa';
+import { buildPage } from './build-page.mjs';
 import { writeCharts } from './charts.mjs';
 import { cacheOf, compileBundle } from './compile-bundle.cjs';
 import { PATIENCE_MS, recordDaemonCache } from './record-daemon-cache.mjs';
@@ -45,6 +46,8 @@ const command = {
 
 /** Packages that only some herds need. Without them the daemon's bundle, which every start reads, is half as long. */
 const apartOfDaemon = { sdk: '@modelcontextprotocol/client', ws: 'ws' };
+/** Code that a daemon loads when a user opens the page. */
+const dashboard = { dashboard: 'src/dashboard/dashboard.ts' };
 /** Packages that many commands use: one file instead of a copy of 100 kB in each of their bundles. */
 const apartOfCommands = { yaml: 'yaml', execa: 'execa' };
 
@@ -69,10 +72,12 @@ await Promise.all([
   build({
     ...command,
     entryPoints: { program: 'src/daemon/program.ts' },
-    plugins: [keepApart(apartOfDaemon)],
+    plugins: [keepApart({ ...apartOfDaemon, dashboard: '\\.\\./dashboard/dashboard\\.js' })],
     // a script from a code cache can call require, but not import()
     supported: { 'dynamic-import': false },
   }),
+  build({ ...command, entryPoints: dashboard, plugins: [keepApart({ ws: 'ws', yaml: 'yaml' })] }),
+  buildPage(join(out, 'page')),
   build({
     ...command,
     entryPoints: { main: 'src/bin/toolherd.ts' },

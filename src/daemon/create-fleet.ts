@@ -7,6 +7,7 @@ import type {
   ServerStatus,
   ShutdownReport,
 } from '../fleet/fleet.js';
+import type { UiLink } from '../fleet/ui.js';
 import type { Authorizations } from '../link/auth/authorizations.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { authorizing } from './authorize.js';
@@ -23,6 +24,7 @@ export interface FleetBackend {
   packages: Pick<HerdPackages, 'outdated' | 'update'>;
   keptText: LocalFleet['keptText'];
   shutdown(graceMs?: number): Promise<ShutdownReport>;
+  ui(): Promise<UiLink>;
 }
 
 /**
@@ -63,6 +65,10 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     unregister: async (name) => {
       view.checkWhole('unregister a server');
       return backend.unregister(name);
+    },
+    ui: async () => {
+      view.checkWhole('open the page');
+      return backend.ui();
     },
     keptText: (id, owner) => backend.keptText(id, owner),
     instructions: (params) => view.instructions(params),

@@ -14,11 +14,14 @@ import { type ConfigSource, readHerdConfig, rereadHerdConfig } from './config-so
 import { limitConnections } from './connection-limit.js';
 import { HerdRuntime } from './herd-runtime.js';
 import { type Http, openHttp } from './http.js';
+import { RefusedFiles } from './refused-files.js';
 
 export interface DaemonOptions extends ConfigSource {
   socket: string;
   /** Asks the daemon that has the socket to end first. */
   replace: boolean;
+  /** The files of the page. */
+  pageFolder?: string | undefined;
   /** Every line of the logs is also written here. */
   echo?: { write(text: string): void } | undefined;
 }
@@ -77,6 +80,7 @@ export class Daemon {
         },
       },
       callerOf: (caller) => callers.of(caller),
+      ui: () => daemon.#http.ui(),
       onSettings: async (settings) => http?.configure(settings),
     });
     const daemon = new Daemon(options, config.loaded, { process: started, callers, lifecycle, runtime });
@@ -97,7 +101,8 @@ export class Daemon {
       this.#end = resolve;
     });
     this.#runtime = runtime;
-    this.#server = new FleetServer(fleets, {
+    const refused = new RefusedFiles();
+    this.#server = new FleetServer(refused.watch(fleets), {
       identity: { version: VERSION, ...process, config_file: options.file },
       callers,
       lifecycle,
@@ -113,6 +118,8 @@ export class Daemon {
       stateFolder: options.paths.stateFolder,
       log,
       limitConnections: (accept) => this.#limit(accept, true),
+      herd: { ...options, fleet, refusedFiles: () => refused.files },
+      pageFolder: options.pageFolder,
     });
   }
 

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ServerSpec, Settings, StdioSpec } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
 import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../fleet/fleet.js';
+import type { UiLink } from '../fleet/ui.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
 import { Authorizations } from '../link/auth/authorizations.js';
 import type { Link, LinkEvents, LinkLog } from '../link/link.js';
@@ -14,6 +15,7 @@ import { AuditFile } from '../log/audit-file.js';
 import { Logs } from '../log/logs.js';
 import type { LaunchEvents } from '../packages/entry.js';
 import { type Clock, dateOf, systemClock } from '../shared/clock.js';
+import { ToolherdError } from '../shared/errors.js';
 import { lowestMcpLevel, wantedLevel } from '../shared/mcp/log-levels.js';
 import { VERSION } from '../shared/version.js';
 import { CatalogFiles } from '../supervisor/catalog/catalog-store.js';
@@ -47,6 +49,8 @@ export interface HerdRuntimeOptions extends ConfigSource {
   onSettings?: (settings: Settings) => Promise<void>;
   /** Every line of the logs is also written here. */
   echo?: { write(text: string): void } | undefined;
+  /** Makes a link to the page, which only a daemon has. */
+  ui?: () => Promise<UiLink>;
   clock?: Clock;
 }
 
@@ -315,6 +319,7 @@ export class HerdRuntime {
       unregister: (name) => this.#runtimeServers.remove(name),
       keptText: (id, owner) => this.#resultFiles.read(id, owner),
       shutdown: (graceMs) => this.shutdown(graceMs),
+      ui: this.#options.ui ?? noPage,
     };
   }
 
@@ -378,6 +383,10 @@ export class HerdRuntime {
     this.#audit.close();
     this.#journals.close();
   }
+}
+
+async function noPage(): Promise<never> {
+  throw new ToolherdError('a herd inside of a script has no page', { fix: 'start a daemon: toolherd up' });
 }
 
 function openLogs({ paths, loaded, echo }: HerdRuntimeOptions, secrets: Secrets): Logs {

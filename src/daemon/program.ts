@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { isatty, type WriteStream } from 'node:tty';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -73,6 +73,7 @@ async function main(): Promise<void> {
     environment,
     userHome,
     reader: 'daemon',
+    pageFolder: join(__dirname, '..', 'page'),
     echo: flags.foreground ? new LogEcho(withoutWaiting(process.stdout)) : undefined,
   });
   tuneV8();

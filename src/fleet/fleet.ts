@@ -27,6 +27,7 @@ import type {
 import type { ToolResult } from './results.js';
 import type { SearchParams, SearchResult } from './search.js';
 import type { FleetStatus, Inspection, ServerStatus } from './status.js';
+import type { UiLink } from './ui.js';
 
 export type * from './calls.js';
 export type * from './events.js';
@@ -40,6 +41,7 @@ export * from './requests.js';
 export type * from './results.js';
 export type * from './search.js';
 export type * from './status.js';
+export type * from './ui.js';
 
 /**
  * The one interface of the herd. The daemon serves it on the socket, and a client of the socket implements it again, so
@@ -99,6 +101,8 @@ export interface Fleet {
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
   /** Answers with its last status. */
   unregister(name: string): Promise<ServerStatus[]>;
+  /** A link to the page of the daemon, for one browser and one minute. Opens the port of the page where it is closed. */
+  ui(): Promise<UiLink>;
   /** Listens to later events of these topics; returns a function that ends it. */
   subscribe(topics: readonly FleetEvent['topic'][], listen: (event: FleetEvent) => void): () => void;
   shutdown(graceMs?: number): Promise<ShutdownReport>;

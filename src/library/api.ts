@@ -20,6 +20,7 @@ import type {
   ServerStatus,
   ToolEntry,
   Topic,
+  UiLink,
   UpdateReport,
 } from '../fleet/fleet.js';
 import type { TextResult } from '../fleet/tool-text.js';
@@ -157,6 +158,8 @@ export interface FleetHandle extends AsyncDisposable {
   /** Begins the authorisation at a remote server that asks for one. */
   authorize(params: AuthorizeParams): Promise<AuthorizeReport>;
   logout(server: string): Promise<LogoutReport>;
+  /** A link to the page of the daemon, for one browser and one minute. */
+  ui(): Promise<UiLink>;
   /** Listens to later events; returns a function that ends it. An exception of the listener is uncaught. */
   on<T extends Topic>(topic: T, listener: (event: EventOf<T>) => void): () => void;
   /** Cancels open calls. A herd in this process is stopped, and leaves nothing behind; a daemon keeps running. */

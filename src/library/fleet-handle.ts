@@ -79,6 +79,7 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
     update: (which, { dryRun } = {}) => ask(() => fleet.update(selectionOf(which), dryRun)),
     authorize: (params) => ask(() => fleet.authorize(params)),
     logout: (server) => ask(() => fleet.logout(server)),
+    ui: () => ask(() => fleet.ui()),
     on(topic, listener) {
       calls.check();
       const off = fleet.subscribe([topic], uncaught(topic, listener));

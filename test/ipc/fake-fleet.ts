@@ -226,6 +226,11 @@ export class FakeFleet implements LocalFleet {
     return { packages: [] };
   }
 
+  async ui() {
+    this.heard.push(['ui']);
+    return { url: 'http://127.0.0.1:1/ui/open?key=k', expires_at: '2026-01-01T00:01:00.000Z' };
+  }
+
   async logout(server: string) {
     this.heard.push(['logout', server]);
     return { server, forgotten: false };

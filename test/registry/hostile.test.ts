@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { dockerHostAccess } from '../../src/cli/commands/config/docker-host-access.js';
+import { dockerHostAccess } from '../../src/install/docker-host-access.js';
 import { openRegistry } from '../../src/registry/index.js';
 import { makeFolder } from '../support/folder.js';
 import { prepareRegistry } from './command.js';

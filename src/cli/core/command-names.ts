@@ -9,6 +9,7 @@ export const GROUPS = {
     attach: 'point a client at the herd',
     up: 'start the daemon',
     status: 'show the herd',
+    ui: 'show the herd in a browser',
     call: 'call a tool',
   },
   Servers: {

@@ -6,6 +6,8 @@ import type { ViewMode } from '../daemon/connect.js';
 import type { Output } from '../ui/output.js';
 import type { CommandName } from './command-names.js';
 
+export { UsageError } from '../../shared/report/usage-error.js';
+
 /** What the shell can complete: names that the running daemon knows, or fixed words. */
 export type Completion =
   | 'command'
@@ -200,14 +202,4 @@ export function defineCommand<
 >(declaration: Declaration<A, O>): Command {
   const { args = {}, options = {} } = declaration;
   return { ...declaration, args, options } as Command;
-}
-
-/** The command line makes no sense. Without a `fix` the usage line of the command is the fix. */
-export class UsageError extends Error {
-  readonly type = 'UsageError';
-  readonly fix: string | undefined;
-  constructor(message: string, fix?: string) {
-    super(message);
-    this.fix = fix;
-  }
 }

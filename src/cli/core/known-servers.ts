@@ -1,6 +1,6 @@
 import { type Loaded, loadConfig } from '../../config/load.js';
+import { agentFileOf, lenientOptions } from '../../install/load-options.js';
 import type { CommandContext } from './command.js';
-import { agentFileOf, lenientOptions } from './load-options.js';
 
 /** The names of all servers: those of the config files, and those that a running daemon has. It starts nothing. */
 export async function knownServers(context: CommandContext): Promise<Set<string>> {

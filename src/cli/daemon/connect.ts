@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import { loadBundle } from '../../bin/load-bundle.js';
 import type { Fleet } from '../../fleet/fleet.js';
 import type { Hello } from '../../fleet/hello.js';
+import { agentFileOf } from '../../install/load-options.js';
 import { remoteFleet } from '../../ipc/client/remote-fleet.js';
 import type { Peer } from '../../ipc/jsonrpc/peer.js';
 import { connectSocket, firstAnswer, openSocket } from '../../ipc/socket/connect-socket.js';
@@ -10,7 +11,6 @@ import { shuttingDown } from '../../shared/call-errors.js';
 import { compareVersions } from '../../shared/text/compare-versions.js';
 import { VERSION } from '../../shared/version.js';
 import type { CommandContext } from '../core/command.js';
-import { agentFileOf } from '../core/load-options.js';
 import { limitByTimeoutOption } from '../core/timeout.js';
 import { checkDaemonConfig, checkNamedConfig } from './config-file.js';
 

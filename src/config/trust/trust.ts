@@ -191,6 +191,11 @@ export class TrustStore {
     return isMap(this.#parse(this.#read())[place]);
   }
 
+  /** The paths of all files that were allowed and not revoked. */
+  files(): string[] {
+    return Object.keys(this.#parse(this.#read()));
+  }
+
   /** Compares the content first: the envFiles of a file that is not allowed are not opened. */
   async check(path: string, text: string, planned: readonly PlannedEntry[]): Promise<TrustCheck> {
     const record = this.#parse(this.#read())[trustedPath(path)];

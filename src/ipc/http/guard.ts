@@ -9,17 +9,23 @@ export type Guard = (request: IncomingMessage) => Refusal | undefined;
 export const guardSocket: Guard = ({ headers: { origin } }) =>
   origin === undefined ? undefined : badHeader('Origin', origin, 'a request without one');
 
-/**
- * Every web page in a browser and every user of this machine can reach a TCP port. So Host must be a name of this port
- * (after DNS rebinding a page sends its own name), an Origin must be that name, and the token must be right.
- */
-export function guardPort(names: readonly string[], token: string | undefined): Guard {
-  const digest = token === undefined ? undefined : digestOf(token);
-  return ({ headers: { host = '', origin, authorization = '' } }) => {
+/** Host must be a name of this port: after DNS rebinding a web page sends its own name. An Origin must be that name. */
+export function guardNames(names: readonly string[]): Guard {
+  return ({ headers: { host = '', origin } }) => {
     if (!names.includes(host.toLowerCase())) return badHeader('Host', host, names.join(' or '));
-    if (origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`) {
-      return badHeader('Origin', origin, `none, or http://${host}`);
-    }
+    if (origin === undefined || origin.toLowerCase() === `http://${host.toLowerCase()}`) return undefined;
+    return badHeader('Origin', origin, `none, or http://${host}`);
+  };
+}
+
+/** Every web page in a browser and every user of this machine can reach a TCP port. So names and token must be right. */
+export function guardPort(names: readonly string[], token: string | undefined): Guard {
+  const guard = guardNames(names);
+  const digest = token === undefined ? undefined : digestOf(token);
+  return (request) => {
+    const { authorization = '' } = request.headers;
+    const refusal = guard(request);
+    if (refusal !== undefined) return refusal;
     if (digest === undefined || timingSafeEqual(digest, digestOf(bearerOf(authorization)))) return undefined;
     return {
       status: 401,
@@ -30,6 +36,13 @@ export function guardPort(names: readonly string[], token: string | undefined): 
     };
   };
 }
+
+/** Of a port that serves the page and nothing else. */
+export const guardPageOnly: Guard = () => ({
+  status: 404,
+  message: 'this port serves only the page',
+  fix: 'set daemon.http in the config for MCP over HTTP',
+});
 
 /** Digests have one length, so a comparison takes the same time for every token. */
 function digestOf(token: string): Buffer {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { FleetStatus } from '../../fleet/fleet.js';
 import { healthOf, METRICS_TYPE, toMetrics } from '../../fleet/metrics.js';
 import { withTimeout } from '../../shared/async.js';
@@ -9,6 +10,7 @@ import type { AgentFiles } from '../server/fleet-provider.js';
 import type { FleetServer } from '../server/fleet-server.js';
 import { Endpoint } from './endpoint.js';
 import { type Guard, guardSocket } from './guard.js';
+import { isPagePath, type PageRequests, withoutUpgrade } from './page-requests.js';
 import { type Refusal, refuse, sendText } from './refusal.js';
 import { discard } from './request-body.js';
 import { routeOf } from './routes.js';
@@ -17,6 +19,8 @@ export interface HttpServerOptions {
   server: Pick<FleetServer, 'accept'>;
   status(): Promise<FleetStatus>;
   clock?: Clock;
+  /** What serves the page of the herd on TCP ports; undefined while no user asked for it. */
+  page?: () => PageRequests | undefined;
   /** Called with bugs. */
   report?: (error: unknown, request: string) => void;
 }
@@ -33,6 +37,8 @@ const LIMITS = {
 interface Access {
   guard: Guard;
   agentFiles: AgentFiles;
+  /** What `Host` may be, on a TCP port. */
+  names: readonly string[] | undefined;
 }
 
 /** How long responses may take when the daemon ends. */
@@ -68,13 +74,14 @@ export class HttpServer {
   }
 
   /** A Node server for the connections of another listener. It does not listen: it gets `connection` events. */
-  serve(guard: Guard, agentFiles: AgentFiles): Server {
-    const access = { guard, agentFiles };
+  serve(guard: Guard, agentFiles: AgentFiles, names?: readonly string[]): Server {
+    const access = { guard, agentFiles, names };
     const server = createServer(LIMITS, (request, response) => void this.#inOrder(access, request, response));
     server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
     });
+    if (names !== undefined) this.#takeUpgrades(server, names);
     // Node checks for requests that do not end only after `listening`
     server.emit('listening');
     return server;
@@ -92,6 +99,25 @@ export class HttpServer {
     this.#socketServer.close();
   }
 
+  /** A WebSocket of the page. Any other request with the header Upgrade is read again without it. */
+  #takeUpgrades(server: Server, names: readonly string[]): void {
+    const upgraded = new Set<Duplex>();
+    server.on('upgrade', (request, socket, head) => {
+      const page = isPagePath(request.url) ? this.#options.page?.() : undefined;
+      if (page === undefined) {
+        socket.unshift(Buffer.concat([Buffer.from(withoutUpgrade(request), 'latin1'), head]));
+        server.emit('connection', socket as Socket);
+        return;
+      }
+      upgraded.add(socket);
+      socket.on('close', () => upgraded.delete(socket));
+      page.upgrade(request, socket, head, names);
+    });
+    server.on('close', () => {
+      for (const socket of upgraded) socket.destroy();
+    });
+  }
+
   /**
    * A pipelined request waits for the response before it. Node emits `close` only for the first response of a connection,
    * so a later one would never be cleaned up after its client has left.
@@ -105,7 +131,7 @@ export class HttpServer {
   }
 
   async #handle(
-    { guard, agentFiles }: Access,
+    { guard, agentFiles, names }: Access,
     request: IncomingMessage,
     response: ServerResponse,
   ): Promise<void> {
@@ -115,6 +141,12 @@ export class HttpServer {
       if (this.#answering === 0) this.#emptied();
     });
     try {
+      const page = names !== undefined && isPagePath(request.url) ? this.#options.page?.() : undefined;
+      if (names !== undefined && page !== undefined) {
+        discard(request);
+        page.handle(request, response, names);
+        return;
+      }
       const refusal = guard(request);
       if (refusal !== undefined) refuseUnread(request, response, refusal);
       else await this.#route(agentFiles, request, response);

@@ -66,7 +66,7 @@ export function isRequestBody(outcome: RequestBody | Refusal): outcome is Reques
 }
 
 /** In JSON a line break is only allowed where a space is. */
-function onOneLine(body: Buffer): Buffer {
+export function onOneLine(body: Buffer): Buffer {
   for (const byte of [NEWLINE, CARRIAGE_RETURN]) {
     for (let at = body.indexOf(byte); at !== -1; at = body.indexOf(byte, at)) body[at] = SPACE;
   }

@@ -2,10 +2,9 @@ import type { Server as NodeHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { serialize } from '../../shared/async.js';
 import { Descriptors } from '../socket/descriptors.js';
-import { guardPort } from './guard.js';
+import type { Guard } from './guard.js';
 import type { HttpServer } from './http-server.js';
 import { PortConnections } from './port-connections.js';
-import { readToken } from './token-file.js';
 
 /** What the config says about TCP. */
 export interface TcpSettings {
@@ -16,7 +15,12 @@ export interface TcpSettings {
 
 export interface TcpListenerOptions {
   httpServer: HttpServer;
-  tokenFile: string;
+  /** What errors call it. */
+  name: string;
+  /** Where the token is; the log says it. */
+  tokenFile?: string;
+  /** Checks the requests of a port. `names` is filled when the port is open. */
+  guard(names: readonly string[], settings: TcpSettings): Guard;
   log: { info(fields: object, text: string): void; error(fields: object, text: string): void };
   /** Wraps the listener for connections, and refuses some of them. */
   limitConnections(accept: (socket: Socket) => void): (socket: Socket) => void;
@@ -64,22 +68,22 @@ export class TcpListener {
     this.#status = null;
     this.#settings = settings;
     if (settings === undefined) return;
-    const { log, tokenFile } = this.#options;
+    const { log, name, tokenFile = null } = this.#options;
     try {
       const url = await this.#listen(settings);
       this.#status = { url, error: null };
-      log.info({ url, token_file: settings.token === 'auto' ? tokenFile : null }, 'serving HTTP');
+      log.info({ url, token_file: settings.token === 'auto' ? tokenFile : null }, `serving ${name}`);
     } catch (error) {
-      const message = `daemon.http: ${reasonOf(error, settings)}`;
+      const message = `${name}: ${reasonOf(error, settings)}`;
       this.#status = { url: null, error: message };
       log.error({ error: message }, 'HTTP is not served on TCP; the socket is');
     }
   }
 
-  async #listen({ host, port, token }: TcpSettings): Promise<string> {
-    const secret = token === 'auto' ? readToken(this.#options.tokenFile) : undefined;
+  async #listen(settings: TcpSettings): Promise<string> {
+    const { host, port } = settings;
     const names: string[] = [];
-    const http = this.#options.httpServer.serve(guardPort(names, secret), 'allowed');
+    const http = this.#options.httpServer.serve(this.#options.guard(names, settings), 'allowed', names);
     const most = Math.min(MAX_CONNECTIONS, Math.floor(new Descriptors().limit * MOST_FILES));
     const connections = new PortConnections(most);
     http.on('request', ({ socket }) => connections.heard(socket));

@@ -13,6 +13,7 @@ import { McpSession } from '../mcp/session.js';
 import { SuspendedCalls } from '../mcp/suspended-calls.js';
 import { Callers, clientOf } from './callers.js';
 import { ConnectionFleet } from './connection-fleet.js';
+import { sendAll, sendBounded } from './event-sending.js';
 import { EventSubscriptions } from './event-subscriptions.js';
 import { type Connection, type Identity, METHODS } from './fleet-methods.js';
 import { type AgentFiles, type FleetProvider, singleFleetProvider } from './fleet-provider.js';
@@ -46,6 +47,11 @@ export interface AcceptOptions {
   via?: Caller['via'];
   /** Which agent files its client may name. Default: `trusted`. */
   agentFiles?: AgentFiles;
+  /**
+   * Events are dropped, and counted, while more bytes wait for the client. Default: events count as everything else
+   * does, and a client that does not read them is dropped.
+   */
+  mostEventBytes?: number;
 }
 
 /** Serves a Fleet to connections, whatever stream they use. */
@@ -76,7 +82,8 @@ export class FleetServer {
   }
 
   /** A socket needs `allowHalfOpen`, so that `echo … | socat` gets its replies. */
-  accept(stream: Duplex, { isStateless = false, via = 'socket', agentFiles }: AcceptOptions = {}): Peer {
+  accept(stream: Duplex, options: AcceptOptions = {}): Peer {
+    const { isStateless = false, via = 'socket', agentFiles, mostEventBytes } = options;
     const peer = this.#openPeer(stream);
     this.#accepted += 1;
     const caller = `connection ${this.#accepted}`;
@@ -84,9 +91,9 @@ export class FleetServer {
     this.#connectionFleets.set(caller, connectionFleet);
     const { fleet } = connectionFleet;
     const introduce = this.#join(caller, via, connectionFleet);
+    const send = mostEventBytes === undefined ? sendAll(peer) : sendBounded(peer, mostEventBytes);
     const subscriptions = new EventSubscriptions(fleet, (event) => {
-      if (event.topic !== 'call' || this.#sees(event.caller, connectionFleet))
-        peer.notify('fleet/event', event);
+      if (event.topic !== 'call' || this.#sees(event.caller, connectionFleet)) send(event);
     });
     const mcp = new McpSession({
       ...{ fleet, peer, caller, introduce, clock: this.#clock },

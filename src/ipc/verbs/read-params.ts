@@ -54,6 +54,7 @@ const READERS: Readers = {
   logs: (params) => [logParams(params)],
   register: registerArguments,
   unregister: (params) => [params.text('name')],
+  ui: () => [],
 };
 
 /** The arguments of a verb, from the socket or from a script that has the herd in its process. */

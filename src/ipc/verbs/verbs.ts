@@ -156,6 +156,10 @@ export const VERBS: { readonly [Name in VerbName]: VerbOf<Name> } = {
     toParams: (name) => ({ name }),
     field: 'servers',
   },
+  ui: {
+    method: 'fleet/ui',
+    toParams: () => ({}),
+  },
 };
 
 export const VERB_NAMES = Object.keys(VERBS) as VerbName[];

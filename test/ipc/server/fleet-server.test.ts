@@ -40,6 +40,7 @@ describe('the methods of the socket', () => {
         'fleet/update',
         'fleet/authorize',
         'fleet/logout',
+        'fleet/ui',
         'fleet/reload',
         'fleet/logs',
         'fleet/register',

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Hello } from '../../../fleet/hello.js';
+import { agentFileOf } from '../../../install/load-options.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { agentFileOf } from '../../core/load-options.js';
 import { helloWithFallback, noteWarnings, openDaemon, socketOf } from '../../daemon/connect.js';
 import { Bridge } from './bridge/bridge.js';
 import { sayHello } from './bridge/hello.js';

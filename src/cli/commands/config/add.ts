@@ -1,19 +1,12 @@
-import { applyEdit } from '../../../config/edit/index.js';
 import { TRANSPORT_NAMES, TRANSPORTS } from '../../../config/fields/transports.js';
-import { ConfigError } from '../../../config/parse/problem.js';
+import { addedJson, addServer } from '../../../install/add-server.js';
+import { chosenFile, globalFile } from '../../../install/config-target.js';
+import { formatRequirement } from '../../../install/registry-format.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
-import { type CommandContext, defineCommand } from '../../core/command.js';
-import { fileDiff } from '../../ui/line-diff.js';
+import { defineCommand } from '../../core/command.js';
+import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { singleLine } from '../../ui/text.js';
-import { formatRequirement, requirementJson } from '../registry/format.js';
-import { allowCommands, commandsToAllow, UnwrittenEntryError } from './allow-commands.js';
-import { type ConfigFile, chosenFile, globalFile } from './config-target.js';
-import { editConfigFile } from './edit-config-file.js';
-import { entriesIn, ourEntries } from './install-state.js';
-import { type NewEntry, newEntry } from './new-entry.js';
-import { planInsert } from './plan-insert.js';
-import { unsetVariables } from './unset-variables.js';
 
 export const command = defineCommand({
   name: 'add',
@@ -75,60 +68,17 @@ If another server of the registry has the same short name, use --name.`,
     const target = chosenFile(context, options.global);
     const { url, transport, env, header: headers, cwd, name: shortName } = options;
     const source = { name: args.name, command: passthrough, url, transport, env, headers, cwd, shortName };
-    const fresh = await newEntry(context, target, source);
-    const { entry, registryName, version, warnings } = fresh;
     const dryRun = options['dry-run'];
-    const unset = unsetNeeds(context, fresh);
-    const allowing = commandsToAllow(context, entry, options['allow-command']);
-    let place = '';
-    const plan = (text: string, warn: (words: string) => void) => {
-      const edit = planInsert(text, target, fresh, warn, output.note);
-      const last = ourEntries(applyEdit(text, edit), target).findLast(({ name }) => name === entry.name);
-      place = `${target.key}[${last?.index}]`;
-      return edit;
-    };
-    const insert = (text: string) => plan(text, (words) => void warnings.push(words));
-    const refuse = (error: unknown): never => {
-      throw withoutPlace(error, place);
-    };
-    if (allowing.length > 0 && !dryRun) {
-      // nothing is allowed for an entry that cannot be written
-      const check = (text: string) => plan(text, () => undefined);
-      await editConfigFile(context, target, check, { dryRun: true, tell: false, allowing }).catch(refuse);
-      await allowCommands(context, allowing);
-    }
-    const edited = await editConfigFile(context, target, insert, {
+    const added = await addServer(context, target, source, {
       dryRun,
-      tell: true,
-      allowing: dryRun ? allowing : [],
-    }).catch(refuse);
-    warnings.push(...overrides(context, target, entry.name));
-    if (!dryRun) {
-      const added = ourEntries(edited.after, target).filter(({ name }) => name === entry.name);
-      const told = unset.map(({ name }) => name);
-      warnings.push(...(await unsetVariables(context, target, added, told)));
-    }
-    const diff = fileDiff(target.file, edited.before, edited.after);
-    output.json({
-      ok: true,
-      name: entry.name,
-      registry_name: registryName ?? null,
-      version: version ?? null,
-      scope: target.scope,
-      file: target.file,
-      dry_run: dryRun,
-      diff,
-      needs: fresh.needs.map((need) => ({
-        ...requirementJson(need),
-        set: !unset.includes(need) && isSet(context, fresh, need.name),
-      })),
-      allowed: edited.isAllowed,
-      allowed_command: allowing[0] ?? null,
-      warnings,
+      allowCommand: options['allow-command'],
+      tell: () => notifyConfigChange(context),
     });
+    const { entry, registryName, version, warnings, allowing, unset } = added;
+    output.json(addedJson(added));
     for (const warning of warnings) output.note(`warning: ${singleLine(warning)}`);
     const origin = registryName === undefined ? '' : ` (${registryName} ${version})`;
-    output.print(dryRun ? diff : singleLine(`added: ${entry.name}${origin} to ${target.file}`));
+    output.print(dryRun ? added.diff : singleLine(`added: ${entry.name}${origin} to ${target.file}`));
     for (const one of allowing) {
       const would = dryRun ? 'would be allowed' : 'allowed';
       output.note(singleLine(`${would}: ${one} (security.allowed_commands in ${globalFile(context).file})`));
@@ -141,14 +91,13 @@ If another server of the registry has the same short name, use --name.`,
         `set them where the daemon is started, then: toolherd up --replace; until then ${meanwhile}`,
       );
     }
-    const taken = fresh.needs.filter(({ name }) => isTaken(context, fresh, name));
-    if (taken.length > 0)
+    if (added.taken.length > 0)
       output.note(
         singleLine(
-          `these variables are set and are passed to it: ${taken.map(({ name }) => name).join(', ')}`,
+          `these variables are set and are passed to it: ${added.taken.map(({ name }) => name).join(', ')}`,
         ),
       );
-    if (!edited.isAllowed)
+    if (!added.isAllowed)
       output.note(
         `the file is not allowed to run yet: read it, then: toolherd allow ${shellWord(target.file)}`,
       );
@@ -157,38 +106,3 @@ If another server of the registry has the same short name, use --name.`,
     return EXIT.ok;
   },
 });
-
-/** The file does not have the entry, so a problem of it has no position there. `place`: where it would be. */
-function withoutPlace(error: unknown, place: string): unknown {
-  if (!(error instanceof ConfigError)) return error;
-  const { problems } = error;
-  if (place === '' || !problems.every(({ path }) => path.startsWith(place))) return error;
-  return new UnwrittenEntryError(problems.map(({ message }) => message).join('; '), {
-    why: 'nothing was written: the entry would be wrong',
-    fix: [...new Set(problems.map(({ fix }) => fix))].join('; '),
-  });
-}
-
-function unsetNeeds(context: CommandContext, fresh: NewEntry): NewEntry['needs'] {
-  return fresh.needs.filter((need) => !need.isOptional && !isSet(context, fresh, need.name));
-}
-
-function isSet(context: CommandContext, fresh: NewEntry, name: string): boolean {
-  return isGiven(fresh, name) || isTaken(context, fresh, name);
-}
-
-function isGiven({ entry }: NewEntry, name: string): boolean {
-  const own = (entry.env as Record<string, string> | undefined)?.[name];
-  return own !== undefined && !own.includes(`\${${name}`);
-}
-
-/** In the environment of this command; that of the daemon may differ. */
-function isTaken({ environment }: CommandContext, fresh: NewEntry, name: string): boolean {
-  return !isGiven(fresh, name) && environment[name] !== undefined;
-}
-
-function overrides(context: CommandContext, target: ConfigFile, name: string): string[] {
-  if (target.scope === 'global' || entriesIn(globalFile(context)).every((entry) => entry.name !== name))
-    return [];
-  return [`in this project it overrides '${name}' of the global config`];
-}

@@ -1,14 +1,15 @@
 import { type FoundEntry, setEnabled } from '../../../config/edit/index.js';
+import { chosenFile } from '../../../install/config-target.js';
+import { editConfigFile } from '../../../install/edit-config-file.js';
+import { ourEntries } from '../../../install/install-state.js';
+import { fileDiff } from '../../../install/line-diff.js';
+import { unsetVariables } from '../../../install/unset-variables.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { type Command, defineCommand } from '../../core/command.js';
-import { fileDiff } from '../../ui/line-diff.js';
+import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { singleLine } from '../../ui/text.js';
-import { chosenFile } from './config-target.js';
-import { editConfigFile } from './edit-config-file.js';
 import { findEntry } from './find-entry.js';
-import { ourEntries } from './install-state.js';
-import { unsetVariables } from './unset-variables.js';
 
 interface Texts {
   summary: string;
@@ -57,7 +58,11 @@ Comments and order of the file stay as they are.`,
       };
       // setEnabled itself checks what its edit changes
       const assertChange = () => undefined;
-      const edited = await editConfigFile(context, target, edit, { dryRun, tell: true, assertChange });
+      const edited = await editConfigFile(context, target, edit, {
+        dryRun,
+        tell: () => notifyConfigChange(context),
+        assertChange,
+      });
       const diff = fileDiff(target.file, edited.before, edited.after);
       const warnings = enabled && !dryRun ? await unsetVariables(context, target, found) : [];
       output.json({

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { FoundEntry } from '../../../config/edit/index.js';
+import { type ConfigFile, globalFile, localFile } from '../../../install/config-target.js';
+import { entriesIn } from '../../../install/install-state.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { didYouMean, nearMiss } from '../../../shared/text/near-miss.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../core/command.js';
 import type { CommandName } from '../../core/command-names.js';
-import { type ConfigFile, globalFile, localFile } from './config-target.js';
-import { entriesIn } from './install-state.js';
 
 class NotInstalledError extends ToolherdError {
   override readonly type = 'ServerNotFoundError';

@@ -2,11 +2,18 @@ import { dirname } from 'node:path';
 import type { ParsedEntry } from '../../../config/fields/parsed-entry.js';
 import { formatProblem } from '../../../config/parse/problem.js';
 import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
+import {
+  type ConfigFile,
+  entriesOf,
+  globalFile,
+  localFile,
+  readText,
+  settingsOf,
+} from '../../../install/config-target.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { table } from '../../ui/table.js';
 import { NO_SERVERS } from '../../ui/text.js';
-import { type ConfigFile, entriesOf, globalFile, localFile, readText, settingsOf } from './config-target.js';
 
 export const command = defineCommand({
   name: 'list',

@@ -1,12 +1,13 @@
 import { type FoundEntry, removeEntry, type TextEdit } from '../../../config/edit/index.js';
+import { chosenFile } from '../../../install/config-target.js';
+import { editConfigFile } from '../../../install/edit-config-file.js';
+import { type InstallState, ourEntries, stateOf } from '../../../install/install-state.js';
+import { fileDiff } from '../../../install/line-diff.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { fileDiff } from '../../ui/line-diff.js';
+import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { singleLine } from '../../ui/text.js';
-import { chosenFile } from './config-target.js';
-import { editConfigFile } from './edit-config-file.js';
 import { findEntry } from './find-entry.js';
-import { type InstallState, ourEntries, stateOf } from './install-state.js';
 
 export const command = defineCommand({
   name: 'remove',
@@ -34,7 +35,10 @@ Comments and order of the file stay as they are.`,
       removed = findEntry(context, ourEntries(text, target), target, name, 'remove');
       return removeEntry(text, target.key, removed.index);
     };
-    const edited = await editConfigFile(context, target, cut, { dryRun, tell: true });
+    const edited = await editConfigFile(context, target, cut, {
+      dryRun,
+      tell: () => notifyConfigChange(context),
+    });
     const diff = fileDiff(target.file, edited.before, edited.after);
     const state = stateOf(context, { name: removed?.name, registryName: removed?.registryName });
     output.json({

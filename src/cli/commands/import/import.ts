@@ -1,4 +1,6 @@
 import { dirname } from 'node:path';
+import { allowCommands } from '../../../install/allow-commands.js';
+import { type ConfigFile, globalFile, localFile, settingsOf } from '../../../install/config-target.js';
 import { CLIENTS, type Client, type Findings, findServers, type Scope } from '../../../integrations/index.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
@@ -6,8 +8,6 @@ import { type CommandContext, defineCommand, UsageError } from '../../core/comma
 import { machineOf } from '../../core/machine.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 import { CLIENT_NAMES, clientsMeant, SCOPE_OPTION } from '../agents/select-client.js';
-import { allowCommands } from '../config/allow-commands.js';
-import { type ConfigFile, globalFile, localFile, settingsOf } from '../config/config-target.js';
 import { type Planned, planImport } from './plan.js';
 import { brokenText, plannedJson, planTable, remarksOf } from './plan-table.js';
 import { checkName, writeOne } from './write.js';

@@ -1,8 +1,8 @@
+import type { ConfigFile } from '../../../install/config-target.js';
 import type { BrokenFile } from '../../../integrations/index.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { table } from '../../ui/table.js';
 import { singleLine } from '../../ui/text.js';
-import type { ConfigFile } from '../config/config-target.js';
 import type { Planned } from './plan.js';
 
 /** One line for each server. */

@@ -1,10 +1,10 @@
 import type { TextEdit } from '../../../config/edit/index.js';
 import { ConfigError } from '../../../config/parse/problem.js';
+import { type ConfigFile, readText } from '../../../install/config-target.js';
+import { editConfigFile } from '../../../install/edit-config-file.js';
+import { planInsert } from '../../../install/plan-insert.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import type { CommandContext } from '../../core/command.js';
-import { type ConfigFile, readText } from '../config/config-target.js';
-import { editConfigFile } from '../config/edit-config-file.js';
-import { planInsert } from '../config/plan-insert.js';
 import type { Planned } from './plan.js';
 
 /** Writes one server, or with `dryRun` checks whether it could be written. */
@@ -15,7 +15,7 @@ export async function writeOne(
   dryRun: boolean,
 ): Promise<void> {
   await attempt(one, async (claim) => {
-    await editConfigFile(context, target, (text) => claim(text, target), { dryRun, tell: false });
+    await editConfigFile(context, target, (text) => claim(text, target), { dryRun });
     if (!dryRun) one.result = 'added';
   });
 }

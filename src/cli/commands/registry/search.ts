@@ -1,11 +1,10 @@
-import { installOptions, isInstallable, type RegistryServer } from '../../../registry/index.js';
+import { noteOffline, registryOf } from '../../../install/find-server.js';
+import { searchJson, waysOf } from '../../../install/registry-format.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { defineCommand } from '../../core/command.js';
 import { table } from '../../ui/table.js';
 import { firstLine } from '../../ui/text.js';
-import { noteOffline, registryOf } from './find-server.js';
-import { summaryJson } from './format.js';
 
 export const command = defineCommand({
   name: 'search',
@@ -35,13 +34,8 @@ TOOLHERD_REGISTRY or daemon.registry names another registry.`,
     const found = await registryOf(context).search(query, options.limit, options.cursor);
     noteOffline(context, found);
     for (const problem of found.skipped) output.note(`warning: skipped an invalid entry: ${problem}`);
-    const { servers, nextCursor, skipped, cachedAt } = found;
-    output.json({
-      servers: servers.map((server) => ({ ...summaryJson(server), by: waysOf(server) })),
-      next_cursor: nextCursor ?? null,
-      skipped,
-      cached_at: cachedAt ?? null,
-    });
+    const { servers, nextCursor } = found;
+    output.json(searchJson(found));
     const rows = servers.map((server) => [
       `${server.name}${server.status === 'deprecated' ? ' (deprecated)' : ''}`,
       server.version,
@@ -61,14 +55,3 @@ TOOLHERD_REGISTRY or daemon.registry names another registry.`,
     return EXIT.ok;
   },
 });
-
-/** The kinds of its install options, each once. */
-function waysOf(server: RegistryServer): string[] {
-  return [
-    ...new Set(
-      installOptions(server)
-        .filter(isInstallable)
-        .map(({ kind }) => kind),
-    ),
-  ];
-}

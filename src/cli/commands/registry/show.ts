@@ -1,3 +1,5 @@
+import { findServer, noteOffline, parseName, registryOf } from '../../../install/find-server.js';
+import { formatRequirement, showJson } from '../../../install/registry-format.js';
 import {
   type InstallOption,
   installOptions,
@@ -9,8 +11,6 @@ import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import { defineCommand } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
-import { findServer, noteOffline, parseName, registryOf } from './find-server.js';
-import { formatRequirement, requirementJson, summaryJson } from './format.js';
 
 export const command = defineCommand({
   name: 'show',
@@ -30,17 +30,9 @@ export const command = defineCommand({
     const { name, version } = parseName(context.args.name);
     const found = await findServer(registryOf(context), name, version);
     noteOffline(context, found);
-    const { server, cachedAt } = found;
+    const { server } = found;
     const ways = installOptions(server);
-    context.output.json({
-      server: {
-        ...summaryJson(server),
-        repository: server.repository ?? null,
-        website: server.website ?? null,
-        ways: ways.map(wayJson),
-      },
-      cached_at: cachedAt ?? null,
-    });
+    context.output.json(showJson(found));
     context.output.print([...aboutLines(server), ...ways.flatMap(wayLines)].join('\n'));
     if (server.status !== 'deleted' && ways.some(isInstallable)) {
       context.output.note(
@@ -91,10 +83,4 @@ function wayLines(way: InstallOption | UnsupportedOption): string[] {
         `    ${(need.isOptional ? 'may have' : 'needs').padEnd(11)} ${singleLine(formatRequirement(need))}`,
     ),
   ];
-}
-
-function wayJson(way: InstallOption | UnsupportedOption): Record<string, unknown> {
-  if (!isInstallable(way)) return { by: way.kind, server: way.server, refused: way.refused };
-  const { kind, server, transport, fields, needs } = way;
-  return { by: kind, server, transport, ...fields, needs: needs.map(requirementJson) };
 }

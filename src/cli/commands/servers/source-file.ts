@@ -11,10 +11,10 @@ import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js
 import { isRelativePath } from '../../../config/parse/relative-path.js';
 import { importedVariableName } from '../../../config/variables/names.js';
 import { hasReferences } from '../../../config/variables/variables.js';
+import { lenientOptions } from '../../../install/load-options.js';
+import { secretWarning } from '../../../install/secret-warning.js';
 import { isToken } from '../../../shared/secrets/hide-secrets.js';
 import type { CommandContext } from '../../core/command.js';
-import { lenientOptions } from '../../core/load-options.js';
-import { secretWarning } from '../../ui/secret-warning.js';
 
 export interface SourceFile {
   /** The folder that its paths are relative to. */

@@ -1,8 +1,8 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { Fleet, ServerStatus } from '../../../fleet/fleet.js';
+import { agentFileOf } from '../../../install/load-options.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand, UsageError } from '../../core/command.js';
-import { agentFileOf } from '../../core/load-options.js';
 import { limitByTimeoutOption } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
 import { statusDetails, statusTable } from './status-table.js';

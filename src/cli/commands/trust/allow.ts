@@ -1,11 +1,10 @@
-import { planAgentFile } from '../../../config/load.js';
-import { configError, type Problem } from '../../../config/parse/problem.js';
-import { AgentFileNotAllowedError, recordOf, TrustStore, wouldRunAll } from '../../../config/trust/trust.js';
+import { AgentFileNotAllowedError, TrustStore } from '../../../config/trust/trust.js';
+import { namedAgentFile } from '../../../install/load-options.js';
+import { reviewAgentFile } from '../../../install/review-agent-file.js';
+import { describeProfiles, describeWouldRun, wouldRunJson } from '../../../install/would-run.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { loadOptions, namedAgentFile } from '../../core/load-options.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
-import { describeProfiles, describeWouldRun, wouldRunJson } from '../../ui/would-run.js';
 
 export const command = defineCommand({
   name: 'allow',
@@ -21,15 +20,7 @@ to allow it again.`,
   async run(context) {
     const { args, options, output } = context;
     const file = namedAgentFile(context, args.file);
-    const agent = planAgentFile(loadOptions(context, file));
-    if (agent === undefined) throw new Error(`${file} was not read`);
-    const problems: Problem[] = [];
-    // of an envFile only the names are used: they are shown, and the record has them
-    const record = await recordOf(agent.text, agent.planned, (problem) => void problems.push(problem));
-    if (problems.length > 0) throw configError(problems);
-    const list = wouldRunAll(agent.planned, record.envNames);
-    const store = new TrustStore(context.paths.trustFile);
-    const trust = await store.check(file, agent.text, agent.planned);
+    const { trust, wouldRun: list, profiles, record } = await reviewAgentFile(context, file);
     if (trust === 'allowed') {
       output.print(`already allowed: ${file}`);
       output.json({ ok: true, file, would_run: wouldRunJson(list) });
@@ -37,11 +28,10 @@ to allow it again.`,
     }
     const canDecide = options.yes || (!output.isJson && context.isInteractive());
     if (!canDecide) throw new AgentFileNotAllowedError(file, trust, list, ' --yes');
-    const profiles = describeProfiles(agent.profiles);
-    output.note([describeWouldRun(file, list), profiles].filter(Boolean).join('\n'));
+    output.note([describeWouldRun(file, list), describeProfiles(profiles)].filter(Boolean).join('\n'));
     const isAllowed = options.yes || (await context.confirm('Allow this?'));
     if (isAllowed) {
-      await store.allow(file, record);
+      await new TrustStore(context.paths.trustFile).allow(file, record);
       await notifyConfigChange(context);
     }
     output.print(isAllowed ? `allowed: ${file}` : `not allowed: ${file}`);

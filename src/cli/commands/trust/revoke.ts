@@ -1,7 +1,7 @@
 import { TrustStore } from '../../../config/trust/trust.js';
+import { namedAgentFile } from '../../../install/load-options.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
-import { namedAgentFile } from '../../core/load-options.js';
 import { notifyConfigChange } from '../../daemon/notify-config-change.js';
 
 export const command = defineCommand({

@@ -1,8 +1,8 @@
 import { loadConfig } from '../../../../config/load.js';
 import { ConfigError, type Problem } from '../../../../config/parse/problem.js';
+import { agentFileOf, loadOptions } from '../../../../install/load-options.js';
 import { shellWord } from '../../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../../core/command.js';
-import { agentFileOf, loadOptions } from '../../../core/load-options.js';
 import { error, type Finding, ok, placed, warn, wordsOf } from './finding.js';
 
 /** The config as a daemon would read it here, and what its servers are started with. */

@@ -1,5 +1,5 @@
-import { hideInFile } from '../../shared/secrets/hide-secrets.js';
-import { diffLines } from '../../shared/text/line-diff.js';
+import { hideInFile } from '../shared/secrets/hide-secrets.js';
+import { diffLines } from '../shared/text/line-diff.js';
 
 const FILE_CONTEXT = 3;
 

@@ -1,5 +1,5 @@
-import { SecretExtractor } from '../../../integrations/index.js';
-import { secretWarning } from '../../ui/secret-warning.js';
+import { SecretExtractor } from '../integrations/index.js';
+import { secretWarning } from './secret-warning.js';
 
 /** A warning for each value in these fields of an entry that looks like a secret and is written in plain text. */
 export function plainSecrets(fields: Record<string, unknown> & { name: string }): string[] {

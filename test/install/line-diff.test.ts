@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileDiff } from '../../../src/cli/ui/line-diff.js';
+import { fileDiff } from '../../src/install/line-diff.js';
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index + 1}`);
 const text = (lines: readonly string[]) => `${lines.join('\n')}\n`;

@@ -1,6 +1,6 @@
-import { addEntry, type FoundEntry, type TextEdit } from '../../../config/edit/index.js';
-import { ToolherdError } from '../../../shared/errors.js';
-import { shellWord } from '../../../shared/text/shell-word.js';
+import { addEntry, type FoundEntry, type TextEdit } from '../config/edit/index.js';
+import { ToolherdError } from '../shared/errors.js';
+import { shellWord } from '../shared/text/shell-word.js';
 import type { ConfigFile } from './config-target.js';
 import { duplicateOf, shortNameWarning } from './duplicates.js';
 import { ourEntries } from './install-state.js';

@@ -1,6 +1,6 @@
-import type { WouldRun } from '../../config/trust/trust.js';
-import type { Profile } from '../../shared/mcp/profile.js';
-import { escapeInvisible } from './text.js';
+import type { WouldRun } from '../config/trust/trust.js';
+import type { Profile } from '../shared/mcp/profile.js';
+import { escapeInvisible } from '../shared/text/control-characters.js';
 
 /** What a person reads before allowing a file, or when it is not allowed. No text of the file can look like ours. */
 export function describeWouldRun(file: string, list: readonly WouldRun[]): string {

@@ -1,16 +1,16 @@
-import type { FoundEntry } from '../../../config/edit/index.js';
-import { loadConfig } from '../../../config/load.js';
-import { ConfigError } from '../../../config/parse/problem.js';
-import type { CommandContext } from '../../core/command.js';
-import { lenientOptions } from '../../core/load-options.js';
+import type { FoundEntry } from '../config/edit/index.js';
+import { loadConfig } from '../config/load.js';
+import { ConfigError } from '../config/parse/problem.js';
 import type { ConfigFile } from './config-target.js';
+import type { InstallContext } from './context.js';
+import { lenientOptions } from './load-options.js';
 
 /**
  * Warnings about the variables that new or enabled entries of a file need and this environment lacks. Only now they are
  * missed: nothing in a disabled entry is expanded. `told`: variables that the command has named already.
  */
 export async function unsetVariables(
-  context: CommandContext,
+  context: InstallContext,
   target: ConfigFile,
   found: readonly FoundEntry[],
   told: readonly string[] = [],

@@ -1,7 +1,7 @@
-import { type FoundEntry, findEntries } from '../../../config/edit/index.js';
-import { ConfigError } from '../../../config/parse/problem.js';
-import type { CommandContext } from '../../core/command.js';
+import { type FoundEntry, findEntries } from '../config/edit/index.js';
+import { ConfigError } from '../config/parse/problem.js';
 import { type ConfigFile, globalFile, localFile, readText } from './config-target.js';
+import type { InstallContext } from './context.js';
 import type { EntryName } from './duplicates.js';
 
 export type InstallState = 'not_installed' | 'local' | 'global' | 'both';
@@ -14,7 +14,7 @@ export function ourEntries(text: string, { key }: ConfigFile): FoundEntry[] {
 }
 
 /** Which files have a server. A server of the registry is compared by its registry name, any other by its name. */
-export function stateOf(context: CommandContext, server: EntryName): InstallState {
+export function stateOf(context: InstallContext, server: EntryName): InstallState {
   const isIn = (target: ConfigFile | undefined) =>
     target !== undefined && entriesIn(target).some((entry) => isSame(entry, server));
   const [isLocal, isGlobal] = [isIn(localFile(context)), isIn(globalFile(context))];

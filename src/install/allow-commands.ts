@@ -1,10 +1,10 @@
-import { allowCommand } from '../../../config/edit/index.js';
-import { BUILT_IN_COMMANDS } from '../../../config/fields/entry-fields.js';
-import { ToolherdError } from '../../../shared/errors.js';
-import { writeFileAtomically } from '../../../shared/files/write-user-file.js';
-import { didYouMean } from '../../../shared/text/near-miss.js';
-import type { CommandContext } from '../../core/command.js';
+import { allowCommand } from '../config/edit/index.js';
+import { BUILT_IN_COMMANDS } from '../config/fields/entry-fields.js';
+import { ToolherdError } from '../shared/errors.js';
+import { writeFileAtomically } from '../shared/files/write-user-file.js';
+import { didYouMean } from '../shared/text/near-miss.js';
 import { globalFile, readText, settingsOf } from './config-target.js';
+import type { InstallContext } from './context.js';
 
 /** No file has the entry yet, so the error has no position in one. */
 export class UnwrittenEntryError extends ToolherdError {
@@ -13,7 +13,7 @@ export class UnwrittenEntryError extends ToolherdError {
 
 /** What has to be added to security.allowed_commands for an entry: its command, or nothing. Throws without `consent`. */
 export function commandsToAllow(
-  context: CommandContext,
+  context: InstallContext,
   { command }: Record<string, unknown>,
   consent: boolean,
 ): string[] {
@@ -29,7 +29,7 @@ export function commandsToAllow(
 }
 
 /** Adds to security.allowed_commands, which only the global config has. */
-export async function allowCommands(context: CommandContext, commands: readonly string[]): Promise<void> {
+export async function allowCommands(context: InstallContext, commands: readonly string[]): Promise<void> {
   const target = globalFile(context);
   const before = readText(target);
   const after = commands.reduce(allowCommand, before ?? '');

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_REGISTRY, isRegistryUrl, readSettings } from '../../../config/fields/settings.js';
-import { parseYaml } from '../../../config/parse/parse-yaml.js';
-import { configError } from '../../../config/parse/problem.js';
-import { FileReadError, readSmallFile } from '../../../config/parse/read-file.js';
+import { DEFAULT_REGISTRY, isRegistryUrl, readSettings } from '../config/fields/settings.js';
+import { parseYaml } from '../config/parse/parse-yaml.js';
+import { configError } from '../config/parse/problem.js';
+import { FileReadError, readSmallFile } from '../config/parse/read-file.js';
 import {
   type Found,
   type FoundOne,
@@ -11,18 +11,19 @@ import {
   openRegistry,
   type Registry,
   RegistryNotFoundError,
-} from '../../../registry/index.js';
-import { LONGEST_TIMER_MS } from '../../../shared/clock.js';
-import { shellWord } from '../../../shared/text/shell-word.js';
-import { type CommandContext, UsageError } from '../../core/command.js';
-import { loadOptions } from '../../core/load-options.js';
+} from '../registry/index.js';
+import { LONGEST_TIMER_MS } from '../shared/clock.js';
+import { UsageError } from '../shared/report/usage-error.js';
+import { shellWord } from '../shared/text/shell-word.js';
+import type { InstallContext } from './context.js';
+import { loadOptions } from './load-options.js';
 
 const TRY_MS = 10_000;
 const SUGGESTIONS = 5;
 const VERSIONS = 10;
 
 /** The registry of $TOOLHERD_REGISTRY, else of daemon.registry, else the official one. */
-export function registryOf(context: CommandContext): Registry {
+export function registryOf(context: InstallContext): Registry {
   const { timeout } = context.globals;
   const http = {
     fetch,
@@ -40,7 +41,7 @@ export function registryOf(context: CommandContext): Registry {
   return openRegistry({ base, cacheFolder, http, now: Date.now });
 }
 
-function baseOf(context: CommandContext): string {
+function baseOf(context: InstallContext): string {
   const named = context.environment.TOOLHERD_REGISTRY;
   if (named === undefined || named === '') return configured(context);
   if (isRegistryUrl(named)) return named;
@@ -51,7 +52,7 @@ function baseOf(context: CommandContext): string {
 }
 
 /** A config that cannot be read may name a private registry: so no other one is asked. */
-function configured(context: CommandContext): string {
+function configured(context: InstallContext): string {
   const { configFile, configRequired } = loadOptions(context, undefined);
   try {
     const { settings, problems } = readSettings(parseYaml(configFile, readSmallFile(configFile)));
@@ -66,7 +67,7 @@ function configured(context: CommandContext): string {
 
 /** Warns that an answer comes from the cache. */
 export function noteOffline(
-  { output }: CommandContext,
+  { output }: InstallContext,
   { cachedAt, offline }: Pick<Found, 'cachedAt' | 'offline'>,
 ): void {
   if (offline === undefined) return;

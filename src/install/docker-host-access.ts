@@ -1,4 +1,4 @@
-import { dockerRunAt, readDockerRun } from '../../../shared/docker-run.js';
+import { dockerRunAt, readDockerRun } from '../shared/docker-run.js';
 
 /** Options that give the container a part of the host, whatever their value. */
 const ALWAYS =

@@ -1,13 +1,14 @@
 import { dirname, join, resolve } from 'node:path';
-import { parseConfigFile, readAgentFile } from '../../../config/config-file.js';
-import type { ListKey } from '../../../config/edit/index.js';
-import type { FileContext, ParsedEntry, Report } from '../../../config/fields/parsed-entry.js';
-import type { Settings } from '../../../config/fields/spec.js';
-import { parseYaml } from '../../../config/parse/parse-yaml.js';
-import { ConfigError, configError, fileProblem, type Problem } from '../../../config/parse/problem.js';
-import { FileReadError, readIfExists } from '../../../config/parse/read-file.js';
-import { type CommandContext, UsageError } from '../../core/command.js';
-import { agentFileOf, loadOptions } from '../../core/load-options.js';
+import { parseConfigFile, readAgentFile } from '../config/config-file.js';
+import type { ListKey } from '../config/edit/index.js';
+import type { FileContext, ParsedEntry, Report } from '../config/fields/parsed-entry.js';
+import type { Settings } from '../config/fields/spec.js';
+import { parseYaml } from '../config/parse/parse-yaml.js';
+import { ConfigError, configError, fileProblem, type Problem } from '../config/parse/problem.js';
+import { FileReadError, readIfExists } from '../config/parse/read-file.js';
+import { UsageError } from '../shared/report/usage-error.js';
+import type { InstallContext } from './context.js';
+import { agentFileOf, loadOptions } from './load-options.js';
 
 /** A file that servers are added to: the project's agent.yaml, or the global config. */
 export interface ConfigFile {
@@ -16,18 +17,18 @@ export interface ConfigFile {
   key: ListKey;
 }
 
-export function globalFile(context: CommandContext): ConfigFile {
+export function globalFile(context: InstallContext): ConfigFile {
   return { scope: 'global', file: loadOptions(context, undefined).configFile, key: 'mcp_servers' };
 }
 
 /** Undefined if there is none here or above. */
-export function localFile(context: CommandContext): ConfigFile | undefined {
+export function localFile(context: InstallContext): ConfigFile | undefined {
   const file = agentFileOf(context);
   return file === undefined ? undefined : { scope: 'local', file, key: 'tools' };
 }
 
 /** With -g the global config; else the nearest agent.yaml, or one to be made in this folder. */
-export function chosenFile(context: CommandContext, isGlobal: boolean): ConfigFile {
+export function chosenFile(context: InstallContext, isGlobal: boolean): ConfigFile {
   if (!isGlobal) {
     return (
       localFile(context) ?? { scope: 'local', file: join(resolve(context.cwd), 'agent.yaml'), key: 'tools' }
@@ -75,7 +76,7 @@ export function entriesOf(
 }
 
 /** The settings of the global config, which say what an agent.yaml may run. */
-export function settingsOf(context: CommandContext): Settings {
+export function settingsOf(context: InstallContext): Settings {
   const target = globalFile(context);
   return parseConfigFile(target.file, readText(target) ?? '').settings;
 }

@@ -1,20 +1,21 @@
 import { dirname, resolve } from 'node:path';
-import { toTransport } from '../../../config/fields/transports.js';
-import { isRelativePath } from '../../../config/parse/relative-path.js';
+import { toTransport } from '../config/fields/transports.js';
+import { isRelativePath } from '../config/parse/relative-path.js';
 import {
   chooseOption,
   entryOf,
   type RegistryServer,
   type Requirement,
   shortNameOf,
-} from '../../../registry/index.js';
-import { dockerRunAt, readDockerRun } from '../../../shared/docker-run.js';
-import { stripUrl } from '../../../shared/secrets/hide-secrets.js';
-import { looksSecret } from '../../../shared/secrets/secret-name.js';
-import { type CommandContext, UsageError } from '../../core/command.js';
-import { findServer, noteOffline, parseName, registryOf } from '../registry/find-server.js';
+} from '../registry/index.js';
+import { dockerRunAt, readDockerRun } from '../shared/docker-run.js';
+import { UsageError } from '../shared/report/usage-error.js';
+import { stripUrl } from '../shared/secrets/hide-secrets.js';
+import { looksSecret } from '../shared/secrets/secret-name.js';
 import type { ConfigFile } from './config-target.js';
+import type { InstallContext } from './context.js';
 import { dockerHostAccess } from './docker-host-access.js';
+import { findServer, noteOffline, parseName, registryOf } from './find-server.js';
 import { plainSecrets } from './plain-secrets.js';
 
 /** The words of `add`. */
@@ -43,7 +44,7 @@ export interface NewEntry {
 
 /** The entry that `add` means: a server of the registry, a command behind `--`, or a URL. */
 export async function newEntry(
-  context: CommandContext,
+  context: InstallContext,
   target: ConfigFile,
   source: EntrySource,
 ): Promise<NewEntry> {
@@ -65,7 +66,7 @@ export async function newEntry(
 }
 
 async function fromRegistry(
-  context: CommandContext,
+  context: InstallContext,
   source: EntrySource,
   given: GivenFields,
 ): Promise<NewEntry> {
@@ -129,7 +130,7 @@ interface GivenFields {
   cwd?: string;
 }
 
-function givenFields(context: CommandContext, { env, headers, cwd }: EntrySource): GivenFields {
+function givenFields(context: InstallContext, { env, headers, cwd }: EntrySource): GivenFields {
   return {
     ...(env.length === 0 ? {} : { env: parsePairs(env, '--env', /^([^=]+)=(.*)$/s) }),
     // `NAME: VALUE` is how curl and other clients have it
@@ -174,7 +175,7 @@ function isUsed(entry: Record<string, unknown>, variable: string): boolean {
 }
 
 function commandFields(
-  context: CommandContext,
+  context: InstallContext,
   [command, ...args]: readonly string[],
   transport: string | undefined,
   folder: string,

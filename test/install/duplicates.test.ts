@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { duplicateOf, shortNameWarning } from '../../../../src/cli/commands/config/duplicates.js';
+import { duplicateOf, shortNameWarning } from '../../src/install/duplicates.js';
 
 const alice = { name: 'filesystem', registryName: 'io.github.alice/filesystem' };
 const bob = { name: 'filesystem', registryName: 'io.github.bob/filesystem' };

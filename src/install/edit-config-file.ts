@@ -6,15 +6,14 @@ import {
   type EditOptions,
   editFile,
   type TextEdit,
-} from '../../../config/edit/index.js';
-import { loadConfig } from '../../../config/load.js';
-import { ConfigError } from '../../../config/parse/problem.js';
-import { AgentFileNotAllowedError, recordOf, TrustStore } from '../../../config/trust/trust.js';
-import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
-import type { CommandContext } from '../../core/command.js';
-import { lenientOptions } from '../../core/load-options.js';
-import { notifyConfigChange } from '../../daemon/notify-config-change.js';
+} from '../config/edit/index.js';
+import { loadConfig } from '../config/load.js';
+import { ConfigError } from '../config/parse/problem.js';
+import { AgentFileNotAllowedError, recordOf, TrustStore } from '../config/trust/trust.js';
+import { isUserOwnedFile } from '../config/trust/trusted-path.js';
 import { type ConfigFile, entriesOf, settingsOf } from './config-target.js';
+import type { InstallContext } from './context.js';
+import { lenientOptions } from './load-options.js';
 
 export interface ConfigEdit extends EditedFile {
   isNew: boolean;
@@ -24,17 +23,18 @@ export interface ConfigEdit extends EditedFile {
 
 export interface ConfigEditOptions extends Pick<EditOptions, 'assertChange'> {
   dryRun: boolean;
-  tell: boolean;
+  /** Lets a running daemon read the config at once: it watches the file, but the next command may be faster. */
+  tell?: (() => Promise<void>) | undefined;
   /** Commands that the global config is about to allow: the check takes them for allowed. */
   allowing?: readonly string[];
 }
 
 /**
  * Changes entries of a file. A file that this makes is allowed, an allowed file stays allowed, and any other file stays
- * not allowed. With `tell` a running daemon reads the config at once: it watches the file, but the next command may be faster.
+ * not allowed.
  */
 export async function editConfigFile(
-  context: CommandContext,
+  context: InstallContext,
   target: ConfigFile,
   edit: (text: string) => TextEdit,
   { dryRun, tell, assertChange, allowing = [] }: ConfigEditOptions,
@@ -58,12 +58,12 @@ export async function editConfigFile(
   const isTrusted = staysAllowed || isUserOwned || settings.security.trust === 'all';
   if (dryRun) return { ...edited, isNew, isAllowed: isTrusted };
   if (staysAllowed) await allowText(context, file, edited.after);
-  if (tell) await notifyConfigChange(context);
+  await tell?.();
   return { ...edited, isNew, isAllowed: scope === 'global' || (await mayRun(context, file, isTrusted)) };
 }
 
 /** The text of a file that the user has allowed as it is now; undefined for any other. */
-async function allowedText(context: CommandContext, file: string): Promise<string | undefined> {
+async function allowedText(context: InstallContext, file: string): Promise<string | undefined> {
   try {
     const { agent } = await loadConfig(lenientOptions(context, file, { trust: 'required' }));
     if (agent === undefined) return undefined;
@@ -77,14 +77,14 @@ async function allowedText(context: CommandContext, file: string): Promise<strin
 }
 
 /** Allows only the text that this command wrote, not what another program has written since. */
-async function allowText(context: CommandContext, file: string, text: string): Promise<void> {
+async function allowText(context: InstallContext, file: string, text: string): Promise<void> {
   const { agent } = await loadConfig(lenientOptions(context, file, { trust: 'ignored' }));
   if (agent?.text !== text) return;
   await new TrustStore(context.paths.trustFile).allow(file, await recordOf(text, agent.planned));
 }
 
 /** `otherwise`: the answer for a file that cannot be loaded. */
-async function mayRun(context: CommandContext, file: string, otherwise: boolean): Promise<boolean> {
+async function mayRun(context: InstallContext, file: string, otherwise: boolean): Promise<boolean> {
   try {
     await loadConfig(lenientOptions(context, file, { trust: 'required' }));
     return true;
