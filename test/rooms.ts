@@ -26,7 +26,10 @@ export const ROOMS: readonly Room[] = [
     packages: ['node', 'diff'],
     inside: [
       ['.', ''],
-      ['text', 'shell words, durations, control characters, near-miss suggestions, globs, order of versions, differences of lines'],
+      [
+        'text',
+        'shell words, durations, control characters, near-miss suggestions, globs, order of versions, differences of lines',
+      ],
       ['secrets', 'names and forms of secrets; the redactor removes them from logs, errors and status'],
       ['files', 'paths of all files and folders; atomic writes; removal of old files'],
       ['mcp', 'names, headers, error codes and log levels of MCP and JSON-RPC; what a profile is'],
@@ -40,7 +43,10 @@ export const ROOMS: readonly Room[] = [
     imports: ['shared'],
     inside: [
       ['.', ''],
-      ['texts', 'what the command and the page say of a server: notes, the sentences of `why`, differences of pins'],
+      [
+        'texts',
+        'what the command and the page say of a server: notes, the sentences of `why`, differences of pins',
+      ],
     ],
   },
   {

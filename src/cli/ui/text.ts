@@ -1,4 +1,10 @@
-export { escaped, escapeInvisible, printable, quoted, singleLine } from '../../shared/text/control-characters.js';
+export {
+  escaped,
+  escapeInvisible,
+  printable,
+  quoted,
+  singleLine,
+} from '../../shared/text/control-characters.js';
 
 /** In place of a table of servers. */
 export const NO_SERVERS = 'no servers are configured; add one with: toolherd add';

@@ -67,15 +67,20 @@ function Chart({ name, about, drawing, present, last }: ChartProps): VNode {
     <figure class="chart">
       <figcaption>
         <strong>${name}</strong> <span class="muted">${about}</span>
-        <p>is in <code class="lit">${present || 'no state'}</code>${last !== undefined && html`,
-          since <${Ago} at=${last.at} />, by <code>${last.event}</code>: ${last.cause}`}</p>
+        <p>is in <code class="lit">${present || 'no state'}</code>${
+          last !== undefined &&
+          html`,
+          since <${Ago} at=${last.at} />, by <code>${last.event}</code>: ${last.cause}`
+        }</p>
       </figcaption>
       <div class="chart-scroll" tabindex="0" role="region" aria-label=${`Statechart of the ${name.toLowerCase()}`}>
         <svg viewBox="0 0 ${width} ${height}" width=${width} height=${height} role="img"
           aria-label=${`The ${name.toLowerCase()} is in the state ${present || 'none'}`}>
           <defs>
             ${['', '-taken'].map(
-              (kind) => html`<marker id=${`${id}${kind}`} class=${`tip${kind}`} viewBox="0 0 8 8" refX="8" refY="4"
+              (
+                kind,
+              ) => html`<marker id=${`${id}${kind}`} class=${`tip${kind}`} viewBox="0 0 8 8" refX="8" refY="4"
                 markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z" /></marker>`,
             )}
           </defs>

@@ -12,7 +12,13 @@ import { sum } from '../text/series.js';
 interface History {
   from: string;
   minute_ms: number;
-  servers: { name: string; calls: number[]; failures: number[]; restarts: number[]; rss_bytes: (number | null)[] }[];
+  servers: {
+    name: string;
+    calls: number[];
+    failures: number[];
+    restarts: number[];
+    rss_bytes: (number | null)[];
+  }[];
 }
 
 const RANGES = [
@@ -124,7 +130,9 @@ function optionsOf(parent: HTMLElement, lines: readonly Line[], isMemory: boolea
     grid: { stroke: colour('--line'), width: 1 },
     ticks: { show: false },
   };
-  const values = isMemory ? { values: (_: uPlot, ticks: number[]) => ticks.map((tick) => memory(tick)), size: 62 } : { size: 40 };
+  const values = isMemory
+    ? { values: (_: uPlot, ticks: number[]) => ticks.map((tick) => memory(tick)), size: 62 }
+    : { size: 40 };
   return {
     width: parent.clientWidth,
     height: HEIGHT,
@@ -141,7 +149,13 @@ function seriesOf({ label, kind }: Line, colour: string, isMemory: boolean): uPl
   const common = { label, stroke: colour, ...(value && { value }) };
   if (kind === 'area') return { ...common, width: 1.5, fill: `${colour}33`, points: { show: false } };
   if (kind === 'bars')
-    return { ...common, width: 0, fill: colour, paths: uPlot.paths.bars!({ size: [0.8, 24] }), points: { show: false } };
+    return {
+      ...common,
+      width: 0,
+      fill: colour,
+      paths: uPlot.paths.bars!({ size: [0.8, 24] }),
+      points: { show: false },
+    };
   return { ...common, paths: () => null, points: { show: true, size: 6, fill: colour, filter: nonZero } };
 }
 

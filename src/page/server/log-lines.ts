@@ -31,7 +31,13 @@ export function kindOf(source: string | null): LogKind {
 
 /** As the log file has it: a message of MCP that names no logger comes from `mcp`. */
 export function entryOfEvent({ at, level, server, logger, message, mcp_level }: LogEvent): LogEntry {
-  return { time: at, level, server, source: logger ?? (mcp_level === undefined ? null : 'mcp'), text: message };
+  return {
+    time: at,
+    level,
+    server,
+    source: logger ?? (mcp_level === undefined ? null : 'mcp'),
+    text: message,
+  };
 }
 
 /** The lines of one server: those that were read, then those that arrive. Bounded. */

@@ -76,7 +76,10 @@ export function Logs({ server }: { server: string }): VNode {
     <${Choice} label="Level" value=${level.value} choices=${LEVELS} onChange=${(value: LogLevel) => (level.value = value)} />
     <span role="group" aria-label="Sources" class="checks">
       ${KINDS.map(
-        ([kind, title]) => html`<label class="check" key=${kind}><input type="checkbox" checked=${kinds.value.has(kind)}
+        ([
+          kind,
+          title,
+        ]) => html`<label class="check" key=${kind}><input type="checkbox" checked=${kinds.value.has(kind)}
           onChange=${() => toggle(kind)} />${title}</label>`,
       )}
     </span>
@@ -87,11 +90,17 @@ export function Logs({ server }: { server: string }): VNode {
       ${error.value && html`<${ErrorBox} error=${error.value} />`}
       ${lines.value.length === 0 && error.value === null && html`<${Empty} title="Nothing was logged." />`}
       ${lines.value.length > 0 && found.length === 0 && html`<${Empty} title="No line fits this filter." />`}
-      ${shown.length > 0 && html`<${LogView} lines=${shown} isFollowing=${isFollowing.value}
-        onScrollUp=${() => (isFollowing.value = false)} />`}
-      ${found.length > 0 && html`
+      ${
+        shown.length > 0 &&
+        html`<${LogView} lines=${shown} isFollowing=${isFollowing.value}
+        onScrollUp=${() => (isFollowing.value = false)} />`
+      }
+      ${
+        found.length > 0 &&
+        html`
         <p class="log-foot muted">${plural(shown.length, 'line')} of ${found.length} that fit; ${lines.value.length} were
-          read. The whole log: <code>toolherd logs ${server}</code></p>`}
+          read. The whole log: <code>toolherd logs ${server}</code></p>`
+      }
     <//>`;
 }
 

@@ -44,7 +44,10 @@ export async function order(server: ServerStatus, what: Order, onDone: () => voi
   const { name, in_flight } = server;
   if (what === 'stop' || what === 'restart') {
     const calls = in_flight === 0 ? '' : ` ${plural(in_flight, 'call')} in flight will end.`;
-    const follows = what === 'stop' ? 'It stays stopped, also when it is called, until you start it.' : 'It is started again at once.';
+    const follows =
+      what === 'stop'
+        ? 'It stays stopped, also when it is called, until you start it.'
+        : 'It is started again at once.';
     const isYes = await confirm({
       title: `${TITLES[what]} ${name}?`,
       body: `${follows}${calls}`,
@@ -76,7 +79,8 @@ export function AuthorizeButton({ name }: { name: string }): VNode {
     const report = await act(
       `Authorise ${name}`,
       () => request<AuthorizeReport>('fleet/authorize', { server: name }),
-      ({ state }) => (state === 'authorized' ? `${name} is authorised` : `${name} waits for you at its address`),
+      ({ state }) =>
+        state === 'authorized' ? `${name} is authorised` : `${name} waits for you at its address`,
     );
     const url = report?.authorization_url;
     if (url == null) return;

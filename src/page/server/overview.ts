@@ -31,7 +31,11 @@ function Facts({ inspection }: { inspection: Inspection }): VNode {
   const info = status.server_info ?? {};
   const version = [info.name, info.version].filter((word) => typeof word === 'string').join(' ');
   const facts: [string, string | VNode, string?][] = [
-    ['calls', count(status.calls), status.failures === 0 ? 'none failed' : `${count(status.failures)} failed`],
+    [
+      'calls',
+      count(status.calls),
+      status.failures === 0 ? 'none failed' : `${count(status.failures)} failed`,
+    ],
     ['in flight', String(status.in_flight)],
     ['p50', milliseconds(status.latency_ms.p50), `p99 ${milliseconds(status.latency_ms.p99)}`],
     ['restarts', String(status.restarts), 'since the daemon started'],
@@ -62,12 +66,16 @@ function Why({ inspection }: { inspection: Inspection }): VNode {
   return html`
     <${Section} title="Why" aside=${html`as <code>toolherd why</code> says`}>
       <div class="card-body why">
-        ${isTroubled && last_error !== null && html`
+        ${
+          isTroubled &&
+          last_error !== null &&
+          html`
           <div class="error-box">
             <p class="error-what">${last_error.message}</p>
             ${last_error.why && html`<p class="pre">${last_error.why}</p>`}
             <p class="muted"><${Ago} at=${last_error.at} /></p>
-          </div>`}
+          </div>`
+        }
         ${problems.map(
           ({ message, file, line, column, why }) => html`
             <div class="error-box"><p class="error-what">${message}</p><p><code>${file}:${line}:${column}</code>${why && html`; ${why}`}</p></div>`,
@@ -77,8 +85,11 @@ function Why({ inspection }: { inspection: Inspection }): VNode {
           ${missing.map((note) => html`<dt>What is missing</dt><dd>${note}</dd>`)}
           ${status.unaccepted !== undefined && html`<dt>Changed tools</dt><dd>${pinNoteOf(status)}</dd>`}
           <dt>What happens next</dt>
-          <dd>${nextOf(inspection, now.value)}${status.next_retry_at !== null && html` <span class="pill busy countdown"
-            role="timer"><span class="dot" aria-hidden="true"></span>next try <${Until} at=${status.next_retry_at} /></span>`}</dd>
+          <dd>${nextOf(inspection, now.value)}${
+            status.next_retry_at !== null &&
+            html` <span class="pill busy countdown"
+            role="timer"><span class="dot" aria-hidden="true"></span>next try <${Until} at=${status.next_retry_at} /></span>`
+          }</dd>
           <dt>What you can do</dt>
           <dd>${problems.length === 0 ? adviceOf(status) : fixesOf(problems)}</dd>
         </dl>
@@ -105,9 +116,12 @@ function Timeline({ inspection }: { inspection: Inspection }): VNode {
               </li>`,
           )}
         </ol>
-        ${items.length > SHORT && html`
+        ${
+          items.length > SHORT &&
+          html`
           <button type="button" class="quiet small" onClick=${() => (isWhole.value = !isWhole.value)}>
-            ${isWhole.value ? 'Show less' : `Show all ${items.length}`}</button>`}
+            ${isWhole.value ? 'Show less' : `Show all ${items.length}`}</button>`
+        }
       </div>
     <//>`;
 }

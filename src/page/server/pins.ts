@@ -22,15 +22,19 @@ const POLICIES: Readonly<Record<PinReport['policy'], string>> = {
 export function Pins({ server, revision }: { server: string; revision: string }): VNode {
   const { fetched, error, refresh } = useRequest<PinReport>('fleet/pins', { server });
   useRefresh(revision, refresh);
-  if (fetched === null) return error === null ? html`<${Loading} what="the pins" />` : html`<${ErrorBox} error=${error} />`;
+  if (fetched === null)
+    return error === null ? html`<${Loading} what="the pins" />` : html`<${ErrorBox} error=${error} />`;
   const { policy, servers } = fetched.value;
   const pins = servers[0];
   if (pins === undefined) return html`<${Empty} title="Nothing is pinned." />`;
   const different = pins.tools.filter(({ state }) => state !== 'pinned');
   const pinned = pins.tools.filter((tool) => tool.pinned !== null).length;
   const accept = (tools: readonly ToolPin[]) => acceptPins(pins, tools, refresh);
-  const aside = html`<${AsOf} at=${fetched.at} />${different.length > 1 && html`
-    <${Button} tone="primary" size="small" onClick=${() => accept(different)}>Accept all ${different.length}<//>`}`;
+  const aside = html`<${AsOf} at=${fetched.at} />${
+    different.length > 1 &&
+    html`
+    <${Button} tone="primary" size="small" onClick=${() => accept(different)}>Accept all ${different.length}<//>`
+  }`;
   return html`
     <${Section} title="Pins" aside=${aside}>
       <div class="card-body pins">
@@ -68,7 +72,11 @@ function classOf(line: string): string {
 }
 
 /** By their hashes, so that only the definitions that are shown are accepted. */
-async function acceptPins({ server }: ServerPins, tools: readonly ToolPin[], refresh: () => void): Promise<void> {
+async function acceptPins(
+  { server }: ServerPins,
+  tools: readonly ToolPin[],
+  refresh: () => void,
+): Promise<void> {
   const names = tools.map(({ tool }) => escapeInvisible(tool)).join(', ');
   const isYes = await confirm({
     title: tools.length === 1 ? `Accept ${names}?` : `Accept ${tools.length} tools?`,
@@ -80,10 +88,12 @@ async function acceptPins({ server }: ServerPins, tools: readonly ToolPin[], ref
   const report = await act(
     `Accepting ${names}`,
     () => request<PinReport>('fleet/pins', { server, accept: true, hashes }),
-    ({ accepted }) => `accepted: ${accepted.map(({ tool }) => escapeInvisible(tool)).join(', ') || 'nothing'}`,
+    ({ accepted }) =>
+      `accepted: ${accepted.map(({ tool }) => escapeInvisible(tool)).join(', ') || 'nothing'}`,
   );
   const missed = report === undefined ? 0 : hashes.length - report.accepted.length;
-  if (missed > 0) say(`${plural(missed, 'tool')} changed again before that was accepted`, 'bad', 'Look again.');
+  if (missed > 0)
+    say(`${plural(missed, 'tool')} changed again before that was accepted`, 'bad', 'Look again.');
   refreshSoon();
   refresh();
 }

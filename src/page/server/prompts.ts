@@ -20,17 +20,20 @@ import { useRefresh } from './use-refresh.js';
 export function Prompts({ server, revision }: { server: string; revision: string }): VNode {
   const { fetched, error, refresh } = useRequest<PromptList>('fleet/prompts', { server });
   useRefresh(revision, refresh);
-  if (fetched === null) return error === null ? html`<${Loading} what="the prompts" />` : html`<${ErrorBox} error=${error} />`;
+  if (fetched === null)
+    return error === null ? html`<${Loading} what="the prompts" />` : html`<${ErrorBox} error=${error} />`;
   const { prompts, missing } = fetched.value;
   return html`
     <${Missing} missing=${missing} />
     <${Section} title=${plural(prompts.length, 'prompt')} aside=${html`<${AsOf} at=${fetched.at} />`}>
       ${prompts.length === 0 && html`<${Empty} title="It offers no prompts." />`}
       <ul class="entries">
-        ${prompts.map((prompt) => html`<li key=${prompt.name}><details class="entry-details">
+        ${prompts.map(
+          (prompt) => html`<li key=${prompt.name}><details class="entry-details">
           <summary><span class="entry-name mono">${prompt.name}</span> <span class="entry-about">${prompt.description}</span></summary>
           <${TryPrompt} prompt=${prompt} />
-        </details></li>`)}
+        </details></li>`,
+        )}
       </ul>
     <//>`;
 }
@@ -43,7 +46,9 @@ function schemaOf({ arguments: list }: PromptEntry): object {
   });
   return {
     type: 'object',
-    properties: Object.fromEntries(named.map(({ name, description }) => [name, { type: 'string', description }])),
+    properties: Object.fromEntries(
+      named.map(({ name, description }) => [name, { type: 'string', description }]),
+    ),
     required: named.filter(({ required }) => required).map(({ name }) => name),
   };
 }

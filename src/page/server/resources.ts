@@ -23,9 +23,12 @@ export function Resources({ server, revision }: { server: string; revision: stri
   const { fetched, error, refresh } = useRequest<ResourceLists>('fleet/resources', { server });
   useRefresh(revision, refresh);
   const filter = useSignal('');
-  if (fetched === null) return error === null ? html`<${Loading} what="the resources" />` : html`<${ErrorBox} error=${error} />`;
+  if (fetched === null)
+    return error === null ? html`<${Loading} what="the resources" />` : html`<${ErrorBox} error=${error} />`;
   const { resources, templates, missing } = fetched.value;
-  const found = resources.filter(({ name, uri, description }) => matches(filter.value, [name, uri, description]));
+  const found = resources.filter(({ name, uri, description }) =>
+    matches(filter.value, [name, uri, description]),
+  );
   const aside = html`<${AsOf} at=${fetched.at} /><${FilterBox} label="Filter resources" value=${filter.value}
     onChange=${(text: string) => (filter.value = text)} />`;
   return html`
@@ -38,19 +41,26 @@ export function Resources({ server, revision }: { server: string; revision: stri
       </ul>
       ${found.length > SHOWN && html`<p class="log-foot muted">${SHOWN} of ${found.length} are shown; filter for the others.</p>`}
     <//>
-    ${templates.length > 0 && html`
+    ${
+      templates.length > 0 &&
+      html`
       <${Section} title=${plural(templates.length, 'template')}>
         <ul class="entries">${templates.map((one) => html`<${Template} key=${one.uri_template} entry=${one} />`)}</ul>
-      <//>`}`;
+      <//>`
+    }`;
 }
 
 function Resource({ entry }: { entry: ResourceEntry }): VNode {
   const { server, uri, name, description, mime_type } = entry;
   return html`
     <li><details class="entry-details">
-      <summary><span class="entry-name mono">${uri}</span> <span class="entry-about">${
-        [name === uri ? '' : name, description, mime_type].filter(Boolean).join(' · ')
-      }</span></summary>
+      <summary><span class="entry-name mono">${uri}</span> <span class="entry-about">${[
+        name === uri ? '' : name,
+        description,
+        mime_type,
+      ]
+        .filter(Boolean)
+        .join(' · ')}</span></summary>
       <${ReadResource} server=${server} uri=${uri} />
     </details></li>`;
 }
@@ -60,9 +70,12 @@ function Template({ entry }: { entry: TemplateEntry }): VNode {
   const uri = useSignal(uri_template);
   return html`
     <li><details class="entry-details">
-      <summary><span class="entry-name mono">${uri_template}</span> <span class="entry-about">${
-        [name, description].filter(Boolean).join(' · ')
-      }</span></summary>
+      <summary><span class="entry-name mono">${uri_template}</span> <span class="entry-about">${[
+        name,
+        description,
+      ]
+        .filter(Boolean)
+        .join(' · ')}</span></summary>
       <div class="try">
         <label class="field"><span>Address, with the names in braces filled in</span>
           <input class="mono" type="text" value=${uri.value} spellcheck="false"

@@ -84,7 +84,13 @@ function partOf(block: ContentBlock): Part {
     case 'binary': {
       const uri = block.uri ?? '';
       if (block.data !== null) return resourcePart(uri, block.mime_type, block.data);
-      return { kind: 'link', uri, name: block.name ?? uri, type: block.mime_type, isWeb: /^https?:\/\//i.test(uri) };
+      return {
+        kind: 'link',
+        uri,
+        name: block.name ?? uri,
+        type: block.mime_type,
+        isWeb: /^https?:\/\//i.test(uri),
+      };
     }
     case 'unknown':
       return {

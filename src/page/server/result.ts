@@ -21,13 +21,16 @@ export function Result({ view, at }: { view: ResultView; at: VNode }): VNode {
   return html`
     <section class="result" aria-label="Result">
       <p class="result-head"><${Pill} tone=${tone}>${word}<//> <span class="muted">after ${milliseconds(view.durationMs)}, ${at}</span></p>
-      ${error && html`
+      ${
+        error &&
+        html`
         <div class="error-box" role="alert">
           <p class="error-what">${error.type}: ${error.message}</p>
           ${error.why && html`<p class="pre">${error.why}</p>`}
           ${error.fix && html`<p><strong>Fix:</strong> ${error.fix}</p>`}
           <p>${error.sent ? 'The request was sent: the tool may have run.' : 'The request was not sent: the tool did not run.'}</p>
-        </div>`}
+        </div>`
+      }
       ${view.parts.length === 0 && error === null && html`<p class="muted">The result is empty.</p>`}
       <${Parts} parts=${view.parts} />
       ${view.structured !== null && html`<h3>Structured content</h3><${LongText} text=${view.structured} label="Structured content" />`}
@@ -90,6 +93,9 @@ function LongText({ text, label }: { text: string; label: string }): VNode {
   const isLong = text.length > SHORT && !isWhole.value;
   return html`
     <${Code} text=${isLong ? text.slice(0, SHORT) : text} label=${label} />
-    ${isLong && html`<button type="button" class="small" onClick=${() => (isWhole.value = true)}>
-      Show all ${text.length.toLocaleString('en')} characters</button>`}`;
+    ${
+      isLong &&
+      html`<button type="button" class="small" onClick=${() => (isWhole.value = true)}>
+      Show all ${text.length.toLocaleString('en')} characters</button>`
+    }`;
 }

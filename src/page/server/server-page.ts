@@ -23,10 +23,18 @@ const EVERY_MS = 2000;
 
 /** One server: its state and why, what it offers, its log, its pins and its spec. */
 export function ServerPage({ name }: { name: string }): VNode {
-  const { fetched, error, refresh } = useRequest<Inspection>('fleet/inspect', { server: name }, { everyMs: EVERY_MS });
-  useEffect(() => onEvents((events) => {
-    if (events.some((event) => event.server === name && event.topic !== 'log')) refresh();
-  }), [name]);
+  const { fetched, error, refresh } = useRequest<Inspection>(
+    'fleet/inspect',
+    { server: name },
+    { everyMs: EVERY_MS },
+  );
+  useEffect(
+    () =>
+      onEvents((events) => {
+        if (events.some((event) => event.server === name && event.topic !== 'log')) refresh();
+      }),
+    [name],
+  );
   if (fetched === null)
     return html`<${Page} title=${name}>${error === null ? html`<${Loading} what="the server" />` : html`<${ErrorBox} error=${error} />`}<//>`;
   const inspection = fetched.value;
@@ -50,13 +58,28 @@ function tabsOf(inspection: Inspection) {
   const { server, status } = inspection;
   const { tools, prompts, resources, unaccepted } = status;
   // a list is fetched again when its length or the run that offers it changes
-  const revision = [status.incarnation, tools, prompts, resources, unaccepted?.tools ?? 0, status.state].join();
+  const revision = [
+    status.incarnation,
+    tools,
+    prompts,
+    resources,
+    unaccepted?.tools ?? 0,
+    status.state,
+  ].join();
   const counted = (title: string, count: number) =>
     html`${title}${count > 0 && html` <span class="tab-count">${count}</span>`}`;
   return [
     { id: 'overview', title: 'Overview', content: () => html`<${Overview} inspection=${inspection} />` },
-    { id: 'tools', title: counted('Tools', tools), content: () => html`<${Tools} server=${server} revision=${revision} />` },
-    { id: 'prompts', title: counted('Prompts', prompts), content: () => html`<${Prompts} server=${server} revision=${revision} />` },
+    {
+      id: 'tools',
+      title: counted('Tools', tools),
+      content: () => html`<${Tools} server=${server} revision=${revision} />`,
+    },
+    {
+      id: 'prompts',
+      title: counted('Prompts', prompts),
+      content: () => html`<${Prompts} server=${server} revision=${revision} />`,
+    },
     {
       id: 'resources',
       title: counted('Resources', resources),

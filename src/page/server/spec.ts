@@ -30,7 +30,8 @@ export function Spec({ inspection }: { inspection: Inspection }): VNode {
         <p class="muted">The entry as it was resolved, with its defaults. Secrets are hidden.</p>
         <dl class="spec">
           ${Object.entries(spec).map(
-            ([name, value]) => html`<div key=${name}><dt><code>${name}</code></dt><dd><${SpecValue} name=${name} value=${value} /></dd></div>`,
+            ([name, value]) =>
+              html`<div key=${name}><dt><code>${name}</code></dt><dd><${SpecValue} name=${name} value=${value} /></dd></div>`,
           )}
         </dl>
         <details><summary>As JSON</summary><${JsonView} value=${spec} label="Spec as JSON" /></details>
@@ -46,7 +47,9 @@ function SpecValue({ name, value }: { name: string; value: unknown }): VNode {
   if (Array.isArray(value) && value.every((one) => typeof one === 'string'))
     return html`<code>${value.map((one) => (/\s/.test(one) || one === '' ? JSON.stringify(one) : one)).join(' ')}</code>`;
   const text = JSON.stringify(value, null, 1).replaceAll(/\n\s*/g, ' ');
-  return text.length < 90 ? html`<code>${text}</code>` : html`<${Code} text=${JSON.stringify(value, null, 2)} label=${name} />`;
+  return text.length < 90
+    ? html`<code>${text}</code>`
+    : html`<${Code} text=${JSON.stringify(value, null, 2)} label=${name} />`;
 }
 
 /** The package of an npx entry: what runs, and whether npm has a newer one. */
@@ -73,7 +76,8 @@ function Package({ inspection }: { inspection: Inspection }): VNode {
     await act(
       `Updating ${server}`,
       () => request<UpdateReport>('fleet/update', { servers: [server] }),
-      ({ packages }) => packages.map(updateSentence).join('; ') || 'no server has a package that could be newer',
+      ({ packages }) =>
+        packages.map(updateSentence).join('; ') || 'no server has a package that could be newer',
     );
     await check();
   };

@@ -17,9 +17,12 @@ export function Tools({ server, revision }: { server: string; revision: string }
   const { fetched, error, refresh } = useRequest<ToolList>('fleet/tools', { server });
   useRefresh(revision, refresh);
   const filter = useSignal('');
-  if (fetched === null) return error === null ? html`<${Loading} what="the tools" />` : html`<${ErrorBox} error=${error} />`;
+  if (fetched === null)
+    return error === null ? html`<${Loading} what="the tools" />` : html`<${ErrorBox} error=${error} />`;
   const { tools, missing } = fetched.value;
-  const shown = tools.filter(({ name, title, description }) => matches(filter.value, [name, textOf(title), description]));
+  const shown = tools.filter(({ name, title, description }) =>
+    matches(filter.value, [name, textOf(title), description]),
+  );
   const chosen = tools.find(({ name }) => name === route.value.query.get('tool'));
   const choose = (tool: string) => go(href('server', [server], { tab: 'tools', tool }), chosen !== undefined);
   const aside = html`<${AsOf} at=${fetched.at} />`;
@@ -46,14 +49,26 @@ export function Tools({ server, revision }: { server: string; revision: string }
           )}
         </ul>
       <//>
-      ${chosen === undefined
-        ? html`<div class="split-detail card"><${Empty} title="Choose a tool to see its schema and to try it." /></div>`
-        : html`<${ToolDetail} key=${chosen.name} tool=${chosen} onClose=${() => go(href('server', [server], { tab: 'tools' }))} />`}
+      ${
+        chosen === undefined
+          ? html`<div class="split-detail card"><${Empty} title="Choose a tool to see its schema and to try it." /></div>`
+          : html`<${ToolDetail} key=${chosen.name} tool=${chosen} onClose=${() => go(href('server', [server], { tab: 'tools' }))} />`
+      }
     </div>`;
 }
 
 function ToolDetail({ tool, onClose }: { tool: ToolEntry; onClose(): void }): VNode {
-  const { server: _, name, exposed_name, description, input_schema, problem, blocked, cached, ...more } = tool;
+  const {
+    server: _,
+    name,
+    exposed_name,
+    description,
+    input_schema,
+    problem,
+    blocked,
+    cached,
+    ...more
+  } = tool;
   const title = textOf(more.title);
   const hints = hintsOf(more.annotations);
   const output = more.output_schema;
@@ -89,7 +104,8 @@ function hintsOf(annotations: unknown): string[] {
 /** Which lists are not complete, and why. */
 export function Missing({ missing }: { missing: readonly MissingList[] }): VNode[] {
   return missing.map(
-    ({ list, reason }) => html`<p class="note-box warn" key=${list} role="status">Its ${list} are not known, or are outdated: ${reason}</p>`,
+    ({ list, reason }) =>
+      html`<p class="note-box warn" key=${list} role="status">Its ${list} are not known, or are outdated: ${reason}</p>`,
   );
 }
 

@@ -70,7 +70,10 @@ export function TryTool({ tool }: { tool: ToolEntry }): VNode {
     };
     let ended: Outcome;
     try {
-      const result = await request<ToolResult>('fleet/call', params, { signal: controller.signal, onProgress });
+      const result = await request<ToolResult>('fleet/call', params, {
+        signal: controller.signal,
+        onProgress,
+      });
       ended = { view: viewResult(result), at: Date.now() };
     } catch (thrown) {
       ended = { error: FleetError.of(thrown) };
@@ -90,9 +93,12 @@ export function TryTool({ tool }: { tool: ToolEntry }): VNode {
         <button type="submit" class="primary" disabled=${running.value !== null || !isLive.value}>Call ${name}</button>
         ${running.value && html`<button type="button" onClick=${() => running.value?.controller.abort()}>Cancel</button>`}
         <${CopyButton} text=${commandOf(tool, readAttempt(form, attempt))} label="Copy as a command" />
-        ${errors.value.size > 0 && html`<span class="field-error" role="alert">${
-          errors.value.size === 1 ? 'One field is wrong.' : `${errors.value.size} fields are wrong.`
-        }</span>`}
+        ${
+          errors.value.size > 0 &&
+          html`<span class="field-error" role="alert">${
+            errors.value.size === 1 ? 'One field is wrong.' : `${errors.value.size} fields are wrong.`
+          }</span>`
+        }
       </div>
     </form>
     ${running.value && html`<${ProgressView} running=${running.value} />`}
@@ -100,7 +106,8 @@ export function TryTool({ tool }: { tool: ToolEntry }): VNode {
 }
 
 function OutcomeView({ outcome }: { outcome: Outcome }): VNode {
-  if ('view' in outcome) return html`<${Result} view=${outcome.view} at=${html`<${Ago} at=${outcome.at} />`} />`;
+  if ('view' in outcome)
+    return html`<${Result} view=${outcome.view} at=${html`<${Ago} at=${outcome.at} />`} />`;
   const { error } = outcome;
   if (error.type === 'CancelledError')
     return html`<p class="result-head muted" role="status">You cancelled the call. The tool may have run.</p>`;
@@ -116,7 +123,9 @@ function readAttempt(form: Field, { draft, raw }: Attempt): Reading {
   const reading = parseJson(raw, '');
   const { value } = reading;
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return reading.errors.size > 0 || isObject ? reading : { errors: new Map([['', 'the arguments are a JSON object']]) };
+  return reading.errors.size > 0 || isObject
+    ? reading
+    : { errors: new Map([['', 'the arguments are a JSON object']]) };
 }
 
 interface ArgumentsProps {
@@ -144,20 +153,25 @@ function Arguments({ form, attempt, errors, onChange }: ArgumentsProps): VNode {
   return html`
     <div class="try-head">
       <h3>Arguments</h3>
-      ${form.kind === 'group' && html`
+      ${
+        form.kind === 'group' &&
+        html`
         <span role="group" aria-label="How to write the arguments" class="switch">
           <button type="button" class="small" aria-pressed=${isForm} onClick=${() => !isForm && toForm()}>Form</button>
           <button type="button" class="small" aria-pressed=${!isForm} onClick=${() => isForm && toRaw()}>JSON</button>
-        </span>`}
+        </span>`
+      }
     </div>
     ${problem.value && html`<p class="field-error" role="alert">${problem.value}</p>`}
-    ${isForm
-      ? html`<${FormFields} field=${form} draft=${draft} path="" errors=${errors}
+    ${
+      isForm
+        ? html`<${FormFields} field=${form} draft=${draft} path="" errors=${errors}
           onChange=${(next: Draft) => onChange({ draft: next })} />`
-      : html`
+        : html`
         <textarea class="mono raw" rows="8" spellcheck="false" aria-label="Arguments as JSON" value=${raw}
           aria-invalid=${errors.has('')} onInput=${(event: Event) => onChange({ raw: (event.currentTarget as HTMLTextAreaElement).value })}></textarea>
-        ${errors.has('') && html`<p class="field-error">${errors.get('')}</p>`}`}`;
+        ${errors.has('') && html`<p class="field-error">${errors.get('')}</p>`}`
+    }`;
 }
 
 function ProgressView({ running }: { running: Running }): VNode {
@@ -165,18 +179,25 @@ function ProgressView({ running }: { running: Running }): VNode {
   const { progress: done, total, message } = progress ?? {};
   const passed = elapsed(now.value - since);
   const isMeasured = typeof done === 'number' && typeof total === 'number' && total > 0;
-  const words = isMeasured ? `${done} of ${total}` : typeof done === 'number' ? `step ${done}` : 'waiting for the tool';
+  const words = isMeasured
+    ? `${done} of ${total}`
+    : typeof done === 'number'
+      ? `step ${done}`
+      : 'waiting for the tool';
   return html`
     <div class="progress" role="status">
-      ${isMeasured
-        ? html`<progress value=${done} max=${total} aria-label="Progress of the call"></progress>`
-        : html`<progress aria-label="Progress of the call"></progress>`}
+      ${
+        isMeasured
+          ? html`<progress value=${done} max=${total} aria-label="Progress of the call"></progress>`
+          : html`<progress aria-label="Progress of the call"></progress>`
+      }
       <p>${words}${typeof message === 'string' && message !== '' && html`: ${message}`} <span class="muted">for ${passed}</span></p>
     </div>`;
 }
 
 /** The same call in a terminal. */
 function commandOf({ server, name }: ToolEntry, { value }: Reading): string {
-  const quote = (text: string) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+  const quote = (text: string) =>
+    /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
   return `toolherd call ${quote(`${server}.${name}`)} ${quote(JSON.stringify(value ?? {}))}`;
 }

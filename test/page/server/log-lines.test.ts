@@ -38,7 +38,9 @@ describe('the log of a server on the page', () => {
       entry('started', { source: 'toolherd', level: 'warn' }),
     ]);
     const texts = (filter: object) =>
-      filterLines(buffer.lines, { level: 'trace', search: '', kinds: ALL, ...filter }).map(({ text }) => text);
+      filterLines(buffer.lines, { level: 'trace', search: '', kinds: ALL, ...filter }).map(
+        ({ text }) => text,
+      );
     expect(texts({ level: 'warn' })).toEqual(['Connection LOST to db', 'hello', 'started']);
     expect(texts({ search: 'lost DB' })).toEqual(['Connection LOST to db']);
     expect(texts({ kinds: new Set(['output']) })).toEqual(['plain', 'Connection LOST to db']);

@@ -42,7 +42,10 @@ describe('a result on the page', () => {
       type: 'image/png',
       bytes: 1,
     });
-    expect(partOf({ type: 'audio', data: 'AAAA', mime_type: 'audio/wav' })).toMatchObject({ kind: 'audio', bytes: 3 });
+    expect(partOf({ type: 'audio', data: 'AAAA', mime_type: 'audio/wav' })).toMatchObject({
+      kind: 'audio',
+      bytes: 3,
+    });
   });
 
   it.each([

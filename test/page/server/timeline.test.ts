@@ -33,7 +33,12 @@ describe('the time line of a server', () => {
       },
       { at: journal[3]!.at, text: 'toolherd: installed x', tone: 'plain', earlier: false },
       { at: journal[1]!.at, text: 'process 1 is started', tone: 'plain', earlier: false },
-      { at: journal[0]!.at, text: 'earlier process 1 failed: exited with code 7', tone: 'bad', earlier: true },
+      {
+        at: journal[0]!.at,
+        text: 'earlier process 1 failed: exited with code 7',
+        tone: 'bad',
+        earlier: true,
+      },
     ]);
   });
 

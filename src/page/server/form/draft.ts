@@ -1,4 +1,13 @@
-import type { ChoiceField, Field, GroupField, JsonField, ListField, NumberField, TextField, VariantsField } from './fields.js';
+import type {
+  ChoiceField,
+  Field,
+  GroupField,
+  JsonField,
+  ListField,
+  NumberField,
+  TextField,
+  VariantsField,
+} from './fields.js';
 
 /** What a person has put into one field, kept as it was typed. */
 export interface Draft {
@@ -14,7 +23,14 @@ export interface Draft {
   inner: Draft | null;
 }
 
-export const EMPTY: Draft = { text: '', chosen: -1, isNull: false, items: [], fields: Object.create(null), inner: null };
+export const EMPTY: Draft = {
+  text: '',
+  chosen: -1,
+  isNull: false,
+  items: [],
+  fields: Object.create(null),
+  inner: null,
+};
 
 /** What a form gives: the value, or that there is none, and what is wrong, by the path of the field. */
 export interface Reading {
@@ -31,9 +47,13 @@ export function draftOf(field: Field): Draft {
   if (field.kind === 'group')
     return { ...EMPTY, fields: byName(field.fields.map((one) => [one.name, draftOf(one)])) };
   if (field.kind === 'list' && field.required && field.minItems !== null)
-    return { ...EMPTY, items: Array.from({ length: Math.min(field.minItems, 20) }, () => draftOf(field.item)) };
+    return {
+      ...EMPTY,
+      items: Array.from({ length: Math.min(field.minItems, 20) }, () => draftOf(field.item)),
+    };
   if (field.kind === 'choice' && field.required && field.options.length === 1) return { ...EMPTY, chosen: 0 };
-  if (field.kind === 'variants' && field.required) return { ...EMPTY, chosen: 0, inner: draftOf(field.variants[0]!.field) };
+  if (field.kind === 'variants' && field.required)
+    return { ...EMPTY, chosen: 0, inner: draftOf(field.variants[0]!.field) };
   return EMPTY;
 }
 
@@ -69,7 +89,8 @@ export function draftFrom(field: Field, value: unknown): Draft | undefined {
     case 'variants': {
       for (const [chosen, variant] of field.variants.entries()) {
         const inner = draftFrom(variant.field, value);
-        if (inner !== undefined && read(variant.field, inner, '').errors.size === 0) return { ...EMPTY, chosen, inner };
+        if (inner !== undefined && read(variant.field, inner, '').errors.size === 0)
+          return { ...EMPTY, chosen, inner };
       }
       return undefined;
     }
@@ -109,8 +130,10 @@ function readText(field: TextField, { text }: Draft, path: string): Reading {
   }
   const length = [...text].length;
   const { minLength, maxLength, format } = field;
-  if (minLength !== null && length < minLength) return wrong(path, `at least ${minLength} characters; it has ${length}`);
-  if (maxLength !== null && length > maxLength) return wrong(path, `at most ${maxLength} characters; it has ${length}`);
+  if (minLength !== null && length < minLength)
+    return wrong(path, `at least ${minLength} characters; it has ${length}`);
+  if (maxLength !== null && length > maxLength)
+    return wrong(path, `at most ${maxLength} characters; it has ${length}`);
   const check = format === null ? undefined : FORMATS[format];
   if (check !== undefined && !check.fits(text)) return wrong(path, check.says);
   return given(text);
@@ -135,14 +158,16 @@ function readNumber(field: NumberField, draft: Draft, path: string): Reading {
   const text = draft.text.trim();
   if (text === '') return field.required ? wrong(path, 'a value is required') : NONE;
   const value = Number(text);
-  if (!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) || !Number.isFinite(value)) return wrong(path, 'a number');
+  if (!/^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i.test(text) || !Number.isFinite(value))
+    return wrong(path, 'a number');
   const { integer, minimum, maximum, above, below, multipleOf } = field;
   if (integer && !Number.isInteger(value)) return wrong(path, 'a whole number');
   if (minimum !== null && value < minimum) return wrong(path, `at least ${minimum}`);
   if (maximum !== null && value > maximum) return wrong(path, `at most ${maximum}`);
   if (above !== null && value <= above) return wrong(path, `more than ${above}`);
   if (below !== null && value >= below) return wrong(path, `less than ${below}`);
-  if (multipleOf !== null && multipleOf > 0 && !isMultiple(value, multipleOf)) return wrong(path, `a multiple of ${multipleOf}`);
+  if (multipleOf !== null && multipleOf > 0 && !isMultiple(value, multipleOf))
+    return wrong(path, `a multiple of ${multipleOf}`);
   return given(value);
 }
 
@@ -174,14 +199,18 @@ export function parseJson(text: string, path: string): Reading {
 function readList(field: ListField, { items }: Draft, path: string): Reading {
   if (items.length === 0 && !field.required) return NONE;
   const { minItems, maxItems } = field;
-  if (minItems !== null && items.length < minItems) return wrong(path, `at least ${minItems} items; it has ${items.length}`);
-  if (maxItems !== null && items.length > maxItems) return wrong(path, `at most ${maxItems} items; it has ${items.length}`);
+  if (minItems !== null && items.length < minItems)
+    return wrong(path, `at least ${minItems} items; it has ${items.length}`);
+  if (maxItems !== null && items.length > maxItems)
+    return wrong(path, `at most ${maxItems} items; it has ${items.length}`);
   const readings = items.map((item, index) => read(field.item, item, `${path}[${index}]`));
   return { value: readings.map(({ value }) => value), errors: allErrors(readings) };
 }
 
 function readGroup(field: GroupField, draft: Draft, path: string): Reading {
-  const readings = field.fields.map((one) => read(one, own(draft.fields, one.name) ?? EMPTY, pathTo(path, one.name)));
+  const readings = field.fields.map((one) =>
+    read(one, own(draft.fields, one.name) ?? EMPTY, pathTo(path, one.name)),
+  );
   const isEmpty = field.fields.every((one) => isUntouched(one, own(draft.fields, one.name) ?? EMPTY));
   // an optional group that was left empty is not given, so that nothing in it is required
   if (isEmpty && !field.required) return NONE;

@@ -183,7 +183,8 @@ function choice(schema: Schema, place: Place, values: readonly unknown[]): Field
 function typesOf(schema: Schema, place: Place, types: readonly unknown[]): Field {
   const real = types.filter((type) => type !== 'null');
   const nullable = real.length < types.length;
-  if (real.length === 1) return { ...fieldOfType({ ...schema, type: real[0] }, place), ...(nullable && { nullable }) };
+  if (real.length === 1)
+    return { ...fieldOfType({ ...schema, type: real[0] }, place), ...(nullable && { nullable }) };
   const each = real.map((type) => ({ ...schema, type, title: undefined, description: undefined }));
   return withVariants(schema, place, each, nullable);
 }
@@ -198,7 +199,10 @@ function variantsOf(schema: Schema, place: Place, variants: readonly unknown[]):
   }
   const constants = real.flatMap((one) => (isRecord(one) && Object.hasOwn(one, 'const') ? [one] : []));
   if (constants.length === real.length && real.length > 0) {
-    const options = constants.map((one) => ({ label: textOf(one.title) ?? labelOf(one.const), value: one.const }));
+    const options = constants.map((one) => ({
+      label: textOf(one.title) ?? labelOf(one.const),
+      value: one.const,
+    }));
     return { ...baseOf(schema, place), kind: 'choice', options, ...(nullable && { nullable }) };
   }
   if (schema.properties !== undefined) return json(schema, place, 'it combines several schemas');

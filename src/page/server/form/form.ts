@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import type { ComponentChildren, VNode } from 'preact';
 import { useId } from 'preact/hooks';
 import { type Draft, draftOf, EMPTY, pathTo } from './draft.js';
-import { type Field, labelOf, type ListField, type NumberField, type TextField } from './fields.js';
+import { type Field, type ListField, labelOf, type NumberField, type TextField } from './fields.js';
 
 export interface FieldProps<F extends Field = Field> {
   field: F;
@@ -27,7 +27,10 @@ function GroupBody({ field, draft, path, errors, onChange }: FieldProps): VNode[
   return field.fields.map((one) => {
     const inner = Object.hasOwn(draft.fields, one.name) ? draft.fields[one.name]! : EMPTY;
     const change = (changed: Draft) =>
-      onChange({ ...draft, fields: Object.fromEntries([...Object.entries(draft.fields), [one.name, changed]]) });
+      onChange({
+        ...draft,
+        fields: Object.fromEntries([...Object.entries(draft.fields), [one.name, changed]]),
+      });
     return html`<${FieldView} key=${one.name} field=${one} draft=${inner} path=${pathTo(path, one.name)} errors=${errors}
       onChange=${change} />`;
   });
@@ -74,7 +77,15 @@ function Marks({ field }: { field: Field }): VNode | null {
   return field.required ? html`<span class="mark-required"> required</span>` : null;
 }
 
-function NullSwitch({ draft, onChange, name }: { draft: Draft; onChange(draft: Draft): void; name: string }): VNode {
+function NullSwitch({
+  draft,
+  onChange,
+  name,
+}: {
+  draft: Draft;
+  onChange(draft: Draft): void;
+  name: string;
+}): VNode {
   return html`<label class="null-switch"><input type="checkbox" checked=${draft.isNull} aria-label=${`${name} is null`}
     onChange=${() => onChange({ ...draft, isNull: !draft.isNull })} />null</label>`;
 }
@@ -88,7 +99,8 @@ function Input({ field, draft, onChange, attributes }: FieldProps & { attributes
         <select ...${attributes} onChange=${(event: Event) => onChange({ ...draft, chosen: Number(valueOf(event)) })}>
           <option value="-1" selected=${draft.chosen === -1}>${placeholder ?? (field.required ? 'choose …' : 'not given')}</option>
           ${field.options.map(
-            ({ label }, index) => html`<option value=${index} selected=${draft.chosen === index}>${label}</option>`,
+            ({ label }, index) =>
+              html`<option value=${index} selected=${draft.chosen === index}>${label}</option>`,
           )}
         </select>`;
     case 'number':
@@ -161,7 +173,7 @@ function Fieldset(props: FieldProps): VNode {
 function bodyOf(props: FieldProps): ComponentChildren {
   const { field, draft, path, errors, onChange } = props;
   if (field.kind === 'group') return html`<${GroupBody} ...${props} />`;
-  if (field.kind === 'list') return html`<${ListBody} ...${(props as FieldProps<ListField>)} />`;
+  if (field.kind === 'list') return html`<${ListBody} ...${props as FieldProps<ListField>} />`;
   if (field.kind !== 'variants') return null;
   const variant = field.variants[draft.chosen];
   const choose = (event: Event) => {
@@ -173,13 +185,17 @@ function bodyOf(props: FieldProps): ComponentChildren {
     <select aria-label=${`Variant of ${field.title || path}`} onChange=${choose}>
       <option value="-1" selected=${draft.chosen === -1}>${field.required ? 'choose …' : 'not given'}</option>
       ${field.variants.map(
-        ({ label }, index) => html`<option value=${index} selected=${draft.chosen === index}>${label}</option>`,
+        ({ label }, index) =>
+          html`<option value=${index} selected=${draft.chosen === index}>${label}</option>`,
       )}
     </select>
-    ${variant && html`
+    ${
+      variant &&
+      html`
       <${FormFields} key=${draft.chosen} field=${{ ...variant.field, title: variant.field.title || 'value' }}
         draft=${draft.inner ?? EMPTY} path=${path} errors=${errors}
-        onChange=${(inner: Draft) => onChange({ ...draft, inner })} />`}`;
+        onChange=${(inner: Draft) => onChange({ ...draft, inner })} />`
+    }`;
 }
 
 function ListBody({ field, draft, path, errors, onChange }: FieldProps<ListField>): VNode {

@@ -35,7 +35,11 @@ describe('the form of a schema', () => {
     ['an object', object({ a: { type: 'string' } }), 'group'],
     ['properties without a type', { properties: { a: { type: 'string' } } }, 'group'],
     ['two types', { type: ['string', 'number'] }, 'variants'],
-    ['oneOf of objects', { oneOf: [object({ a: { type: 'string' } }), object({ b: { type: 'number' } })] }, 'variants'],
+    [
+      'oneOf of objects',
+      { oneOf: [object({ a: { type: 'string' } }), object({ b: { type: 'number' } })] },
+      'variants',
+    ],
     ['oneOf of constants', { oneOf: [{ const: 'a', title: 'A' }, { const: 'b' }] }, 'choice'],
     ['an empty schema', {}, 'json'],
     ['true', true, 'json'],
@@ -49,8 +53,15 @@ describe('the form of a schema', () => {
 
   it('a type or a variant of null makes a field nullable', () => {
     expect(only({ type: ['string', 'null'] })).toMatchObject({ kind: 'text', nullable: true });
-    expect(only({ anyOf: [{ type: 'integer' }, { type: 'null' }] })).toMatchObject({ kind: 'number', nullable: true });
-    expect(only({ enum: ['a', null] })).toMatchObject({ kind: 'choice', nullable: true, options: [{ value: 'a' }] });
+    expect(only({ anyOf: [{ type: 'integer' }, { type: 'null' }] })).toMatchObject({
+      kind: 'number',
+      nullable: true,
+    });
+    expect(only({ enum: ['a', null] })).toMatchObject({
+      kind: 'choice',
+      nullable: true,
+      options: [{ value: 'a' }],
+    });
   });
 
   it('a local $ref is followed, and the words beside it win', () => {
@@ -107,13 +118,20 @@ describe('what a form gives', () => {
     ['a number at its exclusive maximum', { type: 'number', exclusiveMaximum: 2 }, '2', 'less than 2'],
     ['a number that is no multiple', { type: 'number', multipleOf: 0.1 }, '0.25', 'a multiple of 0.1'],
     ['a date without a month', { type: 'string', format: 'date' }, '2026', 'a date, such as 2026-01-31'],
-    ['half an address', { type: 'string', format: 'uri' }, 'example', 'a whole address, such as https://example.com'],
+    [
+      'half an address',
+      { type: 'string', format: 'uri' },
+      'example',
+      'a whole address, such as https://example.com',
+    ],
   ])('%s is refused at its field', (_, schema, text, message) => {
     expect(typed(schema, text, true)).toEqual({ it: message });
   });
 
   it('a pattern of a server is never run', () => {
-    expect(typed({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(60)}!`)).toEqual({ it: `${'a'.repeat(60)}!` });
+    expect(typed({ type: 'string', pattern: '^(a+)+$' }, `${'a'.repeat(60)}!`)).toEqual({
+      it: `${'a'.repeat(60)}!`,
+    });
   });
 
   it('wrong JSON is refused at its field', () => {
@@ -121,7 +139,9 @@ describe('what a form gives', () => {
   });
 
   it('an error of a nested field has its path', () => {
-    const form = formOf(object({ list: { type: 'array', items: object({ n: { type: 'integer' } }, ['n']) } }));
+    const form = formOf(
+      object({ list: { type: 'array', items: object({ n: { type: 'integer' } }, ['n']) } }),
+    );
     const item = { ...EMPTY, fields: { n: { ...EMPTY, text: 'x' } } };
     const { errors } = read(form, { ...EMPTY, fields: { list: { ...EMPTY, items: [item] } } }, '');
     expect([...errors.keys()]).toEqual(['list[0].n']);
@@ -135,11 +155,15 @@ describe('what a form gives', () => {
   it('a boolean that was not chosen is not given; false is', () => {
     const form = formOf(object({ it: { type: 'boolean' } }));
     expect(read(form, draftOf(form), '').value).toEqual({});
-    expect(read(form, { ...EMPTY, fields: { it: { ...EMPTY, chosen: 1 } } }, '').value).toEqual({ it: false });
+    expect(read(form, { ...EMPTY, fields: { it: { ...EMPTY, chosen: 1 } } }, '').value).toEqual({
+      it: false,
+    });
   });
 
   it('a required field begins with its default; an optional one leaves the default to the server', () => {
-    const form = formOf(object({ a: { type: 'number', default: 3 }, b: { type: 'string', default: 'x' } }, ['a']));
+    const form = formOf(
+      object({ a: { type: 'number', default: 3 }, b: { type: 'string', default: 'x' } }, ['a']),
+    );
     expect(read(form, draftOf(form), '').value).toEqual({ a: 3 });
   });
 
@@ -167,7 +191,15 @@ describe('a form and raw JSON', () => {
   );
 
   it('a value goes into the form and comes out of it unchanged', () => {
-    const value = { text: 'x', count: 2, on: false, tags: ['a', ''], where: { b: 1 }, any: { c: null }, none: null };
+    const value = {
+      text: 'x',
+      count: 2,
+      on: false,
+      tags: ['a', ''],
+      where: { b: 1 },
+      any: { c: null },
+      none: null,
+    };
     const draft = draftFrom(form, { ...value, tags: ['a', 'b'] });
     expect(read(form, draft!, '')).toEqual({ value: { ...value, tags: ['a', 'b'] }, errors: new Map() });
   });
