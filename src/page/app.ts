@@ -31,8 +31,7 @@ const SHOWN_AS: Readonly<Record<string, string>> = { '': 'herd', server: 'herd' 
 function Content(): VNode {
   const { page, rest } = route.value;
   const [server] = rest;
-  if (page === 'server' && server !== undefined)
-    return html`<${ServerPage} key=${server} name=${server} />`;
+  if (page === 'server' && server !== undefined) return html`<${ServerPage} key=${server} name=${server} />`;
   const found = page === '' ? PAGES[0] : PAGES.find(([id]) => id === page);
   if (found !== undefined) return html`<${found[2]} key=${found[0]} />`;
   return html`<${Page} title="No such page"><${Empty} title="There is no page at this address.">
@@ -42,7 +41,8 @@ function Content(): VNode {
 
 /** Says whether what the page shows is so now. */
 function Liveness(): VNode {
-  if (isLive.value) return html`<span class="live good"><span class="dot" aria-hidden="true"></span>live</span>`;
+  if (isLive.value)
+    return html`<span class="live good"><span class="dot" aria-hidden="true"></span>live</span>`;
   const word = link.value.kind === 'lost' ? 'lost' : 'connecting';
   return html`<span class="live bad"><span class="dot" aria-hidden="true"></span>${word}</span>`;
 }
@@ -91,10 +91,13 @@ function App(): VNode {
     <${LostBanner} />
     <main id="main" tabindex="-1" class=${link.value.kind === 'lost' ? 'stale' : ''}><${Content} /></main>
     <footer class="foot">
-      ${status.value && html`
+      ${
+        status.value &&
+        html`
         <span>toolherd ${status.value.value.daemon.version}, pid ${status.value.value.daemon.pid}, up <${Ago}
           at=${status.value.value.daemon.started_at} isBare /></span>
-        <${AsOf} at=${status.value.at} />`}
+        <${AsOf} at=${status.value.at} />`
+      }
     </footer>
     <${ConfirmHost} />
     <${Toasts} />`;

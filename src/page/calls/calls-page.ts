@@ -1,7 +1,150 @@
+import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { Empty, Page } from '../parts/basics.js';
+import { useEffect, useState } from 'preact/hooks';
+import type { CallEvent } from '../../fleet/fleet.js';
+import type { AuditReport } from '../live/answers.js';
+import { FleetError } from '../live/fleet-error.js';
+import { appended } from '../live/ring.js';
+import { isLive, onEvents, request, status } from '../live/store.js';
+import { useRequest } from '../live/use-request.js';
+import { AsOf, Empty, ErrorBox, Loading, Page, Section } from '../parts/basics.js';
+import { Button } from '../parts/button.js';
+import { Choice, FilterBox } from '../parts/inputs.js';
+import { go, href, route } from '../parts/route.js';
+import { dateAndTime, plural } from '../text/format.js';
+import { type CallFilter, isWanted, joined, paramsOf, readFilter } from './call-filter.js';
+import { CallsTable } from './calls-table.js';
+import { FiguresTable } from './figures-table.js';
 
+const PAGE_SIZE = 100;
+const MOST_LIVE = 200;
+const TYPING_MS = 250;
+
+/** The audit: every call, with filters, and the tools that are slow or fail. */
 export function CallsPage(): VNode {
-  return html`<${Page} title="Calls"><${Empty} title="Nothing is here yet." /><//>`;
+  const filter = readFilter(route.value.query);
+  const params = paramsOf(filter);
+  const { fetched, error, refresh } = useRequest<AuditReport>('fleet/audit', { ...params, limit: PAGE_SIZE });
+  const change = (next: Partial<CallFilter>, isReplacing = false) =>
+    go(href('calls', [], { ...filter, ...next }), isReplacing);
+  return html`
+    <${Page} title="Calls" subtitle="Every request to a server: who called what, how long it took, how it ended. No values of arguments or results.">
+      <${Filters} filter=${filter} change=${change} />
+      ${error && html`<${ErrorBox} error=${error} title="The audit could not be read." />`}
+      ${fetched === null && error === null && html`<${Loading} what="the audit" />`}
+      ${
+        fetched &&
+        html`
+        <div class="two">
+          <${FiguresTable} title="Slowest tools" rows=${fetched.value.slowest} change=${change} empty="No tool was called." />
+          <${FiguresTable} title="Most failing tools" rows=${fetched.value.failing} change=${change} empty="No tool failed." />
+        </div>
+        <${CallList} key=${JSON.stringify(params)} filter=${filter} first=${fetched} refresh=${refresh} />`
+      }
+    <//>`;
+}
+
+interface FiltersProps {
+  filter: CallFilter;
+  change(next: Partial<CallFilter>, isReplacing?: boolean): void;
+}
+
+function Filters({ filter, change }: FiltersProps): VNode {
+  const [text, setText] = useState(filter.text);
+  useEffect(() => setText(filter.text), [filter.text]);
+  useEffect(() => {
+    if (text === filter.text) return;
+    const timer = setTimeout(() => change({ text }, true), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const names = [...new Set(status.value?.value.servers.map(({ name }) => name))].sort();
+  if (filter.server !== '' && !names.includes(filter.server)) names.unshift(filter.server);
+  const servers = [['', 'all'], ...names.map((name) => [name, name])];
+  const outcomes = [
+    ['', 'all'],
+    ['ok', 'ok'],
+    ['failed', 'failed'],
+  ];
+  const chosen = (['tool', 'caller'] as const).filter((key) => filter[key] !== '');
+  return html`
+    <div class="filters" role="search" aria-label="Filter calls">
+      <${FilterBox} label="Search calls" placeholder="Search tool, agent, error …" value=${text} onChange=${setText} />
+      <${Choice} label="Server" value=${filter.server} choices=${servers} onChange=${(server: string) => change({ server })} />
+      <${Choice} label="Outcome" value=${filter.outcome} choices=${outcomes}
+        onChange=${(outcome: CallFilter['outcome']) => change({ outcome })} />
+      ${chosen.map(
+        (
+          key,
+        ) => html`<button type="button" class="small chip" key=${key} onClick=${() => change({ [key]: '' })}
+          aria-label=${`Remove the filter ${key} ${filter[key]}`}>${key}: ${filter[key]} <span aria-hidden="true">✕</span></button>`,
+      )}
+    </div>`;
+}
+
+interface CallListProps {
+  filter: CallFilter;
+  first: { value: AuditReport; at: number };
+  refresh(): void;
+}
+
+/** The newest calls, live ones on top, and older ones page by page. */
+function CallList({ filter, first, refresh }: CallListProps): VNode {
+  const older = useSignal<readonly CallEvent[]>([]);
+  const next = useSignal(first.value.next);
+  const error = useSignal<FleetError | null>(null);
+  const live = useSignal<readonly CallEvent[]>([]);
+  const isFollowing = useSignal(true);
+  const missed = useSignal(0);
+
+  useEffect(
+    () =>
+      onEvents((events) => {
+        const calls = events.filter(
+          (event): event is CallEvent => event.topic === 'call' && isWanted(event, filter),
+        );
+        if (isFollowing.peek()) live.value = appended(live.peek(), calls, MOST_LIVE);
+        else missed.value += calls.length;
+      }),
+    [],
+  );
+  const follow = (isOn: boolean) => {
+    isFollowing.value = isOn;
+    if (isOn && missed.value > 0) refresh();
+    missed.value = 0;
+  };
+  const fetchOlder = async () => {
+    try {
+      const params = { ...paramsOf(filter), limit: PAGE_SIZE, before: next.value };
+      const answer = await request<AuditReport>('fleet/audit', params);
+      older.value = [...older.value, ...answer.calls];
+      next.value = answer.next;
+      error.value = null;
+    } catch (thrown) {
+      error.value = FleetError.of(thrown);
+    }
+  };
+  const calls = joined([...live.value].reverse(), [...first.value.calls, ...older.value]);
+  const { searched } = first.value;
+  return html`
+    <${Section} title="Calls" class="call-list" aside=${html`
+        ${!isFollowing.value && missed.value > 0 && html`<span>${plural(missed.value, 'new call')}</span>`}
+        ${isFollowing.value ? isLive.value && html`<span class="live good"><span class="dot" aria-hidden="true"></span>live</span>` : html`<${AsOf} at=${first.at} />`}
+        <label class="choice"><input type="checkbox" checked=${isFollowing.value}
+          onChange=${(event: Event) => follow((event.currentTarget as HTMLInputElement).checked)} />Follow</label>`}>
+      ${
+        calls.length === 0
+          ? html`<${Empty} title="No calls match.">The audit has ${plural(searched.records, 'record')}${
+              searched.from && ` since ${dateAndTime(Date.parse(searched.from))}`
+            }.<//>`
+          : html`<${CallsTable} calls=${calls} />`
+      }
+      ${error.value && html`<${ErrorBox} error=${error.value} />`}
+      <footer class="list-foot">
+        <span class="muted">${plural(calls.length, 'call')} shown${searched.from && ` · searched back to ${dateAndTime(Date.parse(searched.from))}`}${
+          searched.complete ? '' : ', not further'
+        }</span>
+        ${next.value && html`<${Button} size="small" onClick=${fetchOlder}>Show older calls<//>`}
+      </footer>
+    <//>`;
 }

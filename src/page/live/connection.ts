@@ -4,9 +4,9 @@ import { FleetError } from './fleet-error.js';
 export interface Socket {
   send(text: string): void;
   close(): void;
-  onopen: (() => void) | null;
-  onmessage: ((message: { data: unknown }) => void) | null;
-  onclose: (() => void) | null;
+  onopen: ((event: never) => void) | null;
+  onmessage: ((message: never) => void) | null;
+  onclose: ((event: never) => void) | null;
 }
 
 export type LinkState =
@@ -150,7 +150,7 @@ export class Connection {
       this.#failures = 0;
       this.#heard();
     };
-    socket.onmessage = ({ data }) => {
+    socket.onmessage = ({ data }: { data: unknown }) => {
       this.#heard();
       if (typeof data === 'string') this.#receive(data);
     };

@@ -23,12 +23,7 @@ export interface ChoiceProps<Value extends string> {
   onChange(value: Value): void;
 }
 
-export function Choice<Value extends string>({
-  label,
-  value,
-  choices,
-  onChange,
-}: ChoiceProps<Value>): VNode {
+export function Choice<Value extends string>({ label, value, choices, onChange }: ChoiceProps<Value>): VNode {
   return html`
     <label class="choice"><span>${label}</span>
       <select value=${value}

@@ -25,10 +25,12 @@ export function Sparkline({ values, marks, label, kind = 'bars', points = 48 }: 
   return html`
     <svg class="spark" viewBox="0 0 ${shown.length} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label=${label}>
       <title>${label}</title>
-      ${kind === 'line'
-        ? html`<path class="spark-line" d=${linePath(shown, y)} vector-effect="non-scaling-stroke" />`
-        : html`<path class="spark-bars" d=${barPath(shown, y)} />
-            ${marks && html`<path class="spark-marks" d=${barPath(bucketed(marks, points, 'sum'), y)} />`}`}
+      ${
+        kind === 'line'
+          ? html`<path class="spark-line" d=${linePath(shown, y)} vector-effect="non-scaling-stroke" />`
+          : html`<path class="spark-bars" d=${barPath(shown, y)} />
+            ${marks && html`<path class="spark-marks" d=${barPath(bucketed(marks, points, 'sum'), y)} />`}`
+      }
       <path class="spark-base" d="M0 ${HEIGHT - 0.5}H${shown.length}" vector-effect="non-scaling-stroke" />
     </svg>`;
 }

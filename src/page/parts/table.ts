@@ -57,10 +57,12 @@ export function Table<Row>({
     const sort = order === undefined ? undefined : order === 'up' ? 'ascending' : 'descending';
     return html`
       <th scope="col" class=${classOf(column)} aria-sort=${sort}>
-        ${column.sort === undefined
-          ? column.title
-          : html`<button type="button" class="sort" onClick=${() => choose(column)}>${column.title}<span
-              aria-hidden="true" class="arrow">${order === undefined ? '' : order === 'up' ? '▲' : '▼'}</span></button>`}
+        ${
+          column.sort === undefined
+            ? column.title
+            : html`<button type="button" class="sort" onClick=${() => choose(column)}>${column.title}<span
+              aria-hidden="true" class="arrow">${order === undefined ? '' : order === 'up' ? '▲' : '▼'}</span></button>`
+        }
       </th>`;
   };
   return html`
@@ -77,7 +79,7 @@ export function Table<Row>({
                 ${columns.map((column) =>
                   column.isHeading === true
                     ? html`<th scope="row" class=${classOf(column)}>${column.cell(row)}</th>`
-                    : html`<td class=${classOf(column)}>${column.cell(row)}</td>`,
+                    : html`<td class=${classOf(column)} data-title=${column.title}>${column.cell(row)}</td>`,
                 )}
               </tr>
               ${more && html`<tr key=${`${key}/below`} class="below"><td colspan=${columns.length}>${more}</td></tr>`}`;

@@ -23,6 +23,6 @@ export function sum(values: readonly (number | null)[]): number {
 /** The sums of several series of one length, position by position. */
 export function added(series: readonly (readonly number[])[], length: number): number[] {
   const totals = new Array<number>(length).fill(0);
-  for (const values of series) values.forEach((value, index) => (totals[index]! += value));
+  for (const values of series) for (const [index, value] of values.entries()) totals[index]! += value;
   return totals;
 }

@@ -2,11 +2,11 @@ export type SortValue = string | number | null;
 export type Order = 'up' | 'down';
 
 /** Names with numbers in them stand as people count: `a2` before `a10`. Values that are not known stand last. */
-export function sorted<Row>(rows: readonly Row[], valueOf: (row: Row) => SortValue, order: Order): Row[] {
+export function sorted<Row>(rows: readonly Row[], keyOf: (row: Row) => SortValue, order: Order): Row[] {
   const sign = order === 'up' ? 1 : -1;
   return [...rows].sort((a, b) => {
-    const left = valueOf(a);
-    const right = valueOf(b);
+    const left = keyOf(a);
+    const right = keyOf(b);
     if (left === null || right === null) return Number(left === null) - Number(right === null);
     return sign * compare(left, right);
   });

@@ -1,0 +1,71 @@
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import type { AuthorizeReport, FleetStatus, ServerStatus } from '../../fleet/fleet.js';
+import { now, request } from '../live/store.js';
+import { Ago, Section, StateBadge, Until } from '../parts/basics.js';
+import { Button } from '../parts/button.js';
+import { confirm } from '../parts/dialog.js';
+import { giveOrder } from '../parts/orders.js';
+import { href } from '../parts/route.js';
+import { say, sayError } from '../parts/toast.js';
+import { plural } from '../text/format.js';
+import { type Attention, attentionOf, type Help } from './attention.js';
+
+/** What needs a person, with the cause and what helps. Nothing where nothing does. */
+export function AttentionList({ status }: { status: FleetStatus }): VNode | null {
+  const found = attentionOf(status, now.value);
+  if (found.length === 0) return null;
+  return html`
+    <${Section} title="Needs attention" class="attention" aside=${plural(found.length, 'matter')}>
+      <ul>${found.map((one) => html`<${Item} key=${one.key} one=${one} />`)}</ul>
+    <//>`;
+}
+
+function Item({ one }: { one: Attention }): VNode {
+  const { server, tone, what, why, fix, nextTry, help } = one;
+  return html`
+    <li class="matter ${tone}">
+      <div class="matter-text">
+        <p class="matter-head">
+          ${
+            server === null
+              ? html`<strong>The daemon</strong>`
+              : html`<a class="name" href=${href('server', [server.name])}>${server.name}</a> <${StateBadge} server=${server} />
+                <span class="muted">for <${Ago} at=${server.since} isBare /></span>`
+          }
+        </p>
+        <p>${what}${nextTry && html` <span class="next">Next try <${Until} at=${nextTry} />.</span>`}</p>
+        ${why && html`<p class="why pre">${why}</p>`}
+        ${fix && html`<p class="fix"><span class="muted">Fix:</span> ${fix}</p>`}
+      </div>
+      <div class="actions">${help.map((each) => html`<${HelpButton} key=${each.text} help=${each} server=${server} />`)}</div>
+    </li>`;
+}
+
+function HelpButton({ help, server }: { help: Help; server: ServerStatus | null }): VNode {
+  if (help.kind === 'go')
+    return html`<a class="button small" href=${href(help.page, help.rest, { tab: help.tab })}>${help.text}</a>`;
+  const run = () => (help.kind === 'order' ? giveOrder(help.order, server!) : authorize(server!.name));
+  return html`<${Button} size="small" label=${`${help.text} ${server!.name}`} onClick=${run}>${help.text}<//>`;
+}
+
+/** The address comes from the server, so a person sees it before the browser opens it. */
+async function authorize(name: string): Promise<void> {
+  try {
+    const { authorization_url: url } = await request<AuthorizeReport>('fleet/authorize', { server: name });
+    if (url === null) {
+      say(`${name} is authorised.`);
+      return;
+    }
+    if (!/^https?:\/\//.test(url)) throw new Error('the server gave an address that is not http or https');
+    const isYes = await confirm({
+      title: `Authorise ${name}?`,
+      body: html`<p>The browser opens this page of the server. When you have agreed there, toolherd connects.</p><p
+        class="mono">${url}</p>`,
+      action: 'Open the page',
+    });
+    if (isYes) window.open(url, '_blank', 'noopener,noreferrer');
+  } catch (error) {
+    sayError(error, `Authorise ${name}`);
+  }
+}

@@ -1,0 +1,147 @@
+import { html } from 'htm/preact';
+import type { VNode } from 'preact';
+import type { ServerStatus } from '../../fleet/fleet.js';
+import type { ServerHistory } from '../live/answers.js';
+import { Ago, StateBadge } from '../parts/basics.js';
+import { OrderButtons } from '../parts/orders.js';
+import { href } from '../parts/route.js';
+import { Sparkline } from '../parts/sparkline.js';
+import { type Column, Table } from '../parts/table.js';
+import { count, memory, milliseconds, plural, shortPath } from '../text/format.js';
+import { sum } from '../text/series.js';
+import { stateWord } from '../text/server-state.js';
+
+export interface ServersTableProps {
+  servers: readonly ServerStatus[];
+  history: ReadonlyMap<string, ServerHistory>;
+}
+
+/** A row for each server. On a narrow screen a row is a card. */
+export function ServersTable({ servers, history }: ServersTableProps): VNode {
+  return html`<${Table} caption="Servers" columns=${columnsFor(history)} rows=${servers} keyOf=${keyOf} />`;
+}
+
+export const keyOf = ({ name, agent }: ServerStatus): string => `${agent ?? ''}/${name}`;
+
+function columnsFor(history: ReadonlyMap<string, ServerHistory>): Column<ServerStatus>[] {
+  return [
+    {
+      id: 'name',
+      title: 'Server',
+      isHeading: true,
+      sort: ({ name }) => name,
+      cell: (server) => html`
+        <div class="server-name"><a href=${href('server', [server.name])}>${server.name}</a><span class="muted small-text">${aboutOf(server)}</span></div>`,
+    },
+    {
+      id: 'state',
+      title: 'State',
+      sort: (server) => stateWord(server).word,
+      cell: (
+        server,
+      ) => html`<span class="state-cell"><${StateBadge} server=${server} /><span class="muted small-text"><${Ago}
+        at=${server.since} isBare /></span></span>`,
+    },
+    {
+      id: 'activity',
+      title: 'Calls, 24 h',
+      cell: ({ name }) => {
+        const known = history.get(name);
+        if (known === undefined) return '';
+        const calls = sum(known.calls);
+        const failures = sum(known.failures);
+        const label = `${plural(calls, 'call')}, ${plural(failures, 'failure')} in 24 hours`;
+        return html`<${Sparkline} values=${known.calls} marks=${known.failures} label=${label} />`;
+      },
+    },
+    {
+      id: 'calls',
+      title: 'Calls',
+      isNumber: true,
+      sort: ({ calls }) => calls,
+      cell: ({ calls, in_flight }) =>
+        html`<span title=${plural(calls, 'call')}>${count(calls)}</span>${
+          in_flight > 0 &&
+          html` <span class="busy-text" title=${plural(in_flight, 'call')}>${in_flight} now</span>`
+        }`,
+    },
+    {
+      id: 'failures',
+      title: 'Failed',
+      isNumber: true,
+      sort: ({ failures }) => failures,
+      cell: ({ failures }) =>
+        html`<span class=${failures > 0 ? 'text-bad' : 'zero'}>${count(failures)}</span>`,
+    },
+    {
+      id: 'p50',
+      title: 'p50',
+      isNumber: true,
+      sort: ({ latency_ms }) => latency_ms.p50,
+      cell: ({ latency_ms }) => milliseconds(latency_ms.p50),
+    },
+    {
+      id: 'p99',
+      title: 'p99',
+      isNumber: true,
+      sort: ({ latency_ms }) => latency_ms.p99,
+      cell: ({ latency_ms }) => milliseconds(latency_ms.p99),
+    },
+    {
+      id: 'restarts',
+      title: 'Restarts',
+      isNumber: true,
+      sort: ({ restarts }) => restarts,
+      cell: ({ restarts }) => html`<span class=${restarts > 0 ? '' : 'zero'}>${restarts}</span>`,
+    },
+    {
+      id: 'memory',
+      title: 'Memory',
+      isNumber: true,
+      sort: ({ pids, rss_bytes }) => (pids.length === 0 ? null : rss_bytes),
+      cell: ({ name, pids, rss_bytes }) => {
+        const known = history.get(name);
+        const shown = pids.length === 0 ? '–' : memory(rss_bytes);
+        return html`<span class="memory-cell">${
+          known &&
+          html`<${Sparkline} kind="line" points=${60} values=${known.rss_bytes.slice(-60)} label=${`Memory in the last hour; now ${shown}`} />`
+        }<span>${shown}</span></span>`;
+      },
+    },
+    {
+      id: 'tools',
+      title: 'Tools',
+      isNumber: true,
+      sort: ({ tools }) => tools,
+      cell: ({ tools, lists }) => {
+        const freshness = lists?.tools?.freshness;
+        return html`<span title=${freshness && `the list is ${freshness}`}>${freshness === 'unknown' ? '?' : tools}</span>`;
+      },
+    },
+    {
+      id: 'orders',
+      title: '',
+      cell: (server) => html`<span class="row-actions"><${OrderButtons} server=${server} most=${2} /></span>`,
+    },
+  ];
+}
+
+/** Version, transport and owner, as far as they say something. */
+function aboutOf({
+  server_info,
+  package: found,
+  transport,
+  lifecycle,
+  agent,
+  other_view,
+}: ServerStatus): string {
+  const version = server_info?.version ?? found?.version;
+  return [
+    typeof version === 'string' ? `v${version}` : '',
+    transport === 'stdio' ? '' : transport,
+    lifecycle === 'transient' ? 'transient' : '',
+    other_view === true || agent !== null ? shortPath(agent ?? 'global config', 28) : '',
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}

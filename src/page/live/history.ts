@@ -1,0 +1,42 @@
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { History } from './answers.js';
+import { mergeHistory } from './merge-history.js';
+import { epoch, isLive, request, type Stamped } from './store.js';
+
+const EVERY_MS = 5000;
+const DAY_MINUTES = 1440;
+/** A tab that was hidden for longer fetches the day again. */
+const TAIL_MINUTES = 15;
+
+export const history = signal<Stamped<History> | null>(null);
+let fetchedEpoch = -1;
+let isFetching = false;
+
+async function fetchHistory(): Promise<void> {
+  if (isFetching || document.hidden || !isLive.peek()) return;
+  isFetching = true;
+  try {
+    const kept = fetchedEpoch === epoch.peek() ? history.peek() : null;
+    const tail = kept && (await request<History>('fleet/history', { minutes: TAIL_MINUTES }));
+    const merged = kept && tail ? mergeHistory(kept.value, tail) : undefined;
+    const value = merged ?? (await request<History>('fleet/history', { minutes: DAY_MINUTES }));
+    history.value = { value, at: Date.now() };
+    fetchedEpoch = epoch.peek();
+  } catch {
+    // the old history stays, with its time
+  } finally {
+    isFetching = false;
+  }
+}
+
+/** Keeps `history` up to date while the component is shown. */
+export function useHistory(): Stamped<History> | null {
+  const connectionNumber = epoch.value;
+  useEffect(() => {
+    void fetchHistory();
+    const timer = setInterval(() => void fetchHistory(), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [connectionNumber]);
+  return history.value;
+}
