@@ -3,23 +3,13 @@ import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
+import type { History, ServerHistory } from '../live/answers.js';
 import { useRequest } from '../live/use-request.js';
 import { AsOf, ErrorBox, Section } from '../parts/basics.js';
 import { Choice } from '../parts/inputs.js';
+import { onThemeChange, token } from '../parts/tokens.js';
 import { memory } from '../text/format.js';
 import { sum } from '../text/series.js';
-
-interface History {
-  from: string;
-  minute_ms: number;
-  servers: {
-    name: string;
-    calls: number[];
-    failures: number[];
-    restarts: number[];
-    rss_bytes: (number | null)[];
-  }[];
-}
 
 const RANGES = [
   ['60', '1 hour'],
@@ -44,7 +34,7 @@ export function HistoryPlots({ server }: { server: string }): VNode {
     <//>`;
 }
 
-function Plots({ history, series }: { history: History; series: History['servers'][number] }): VNode {
+function Plots({ history, series }: { history: History; series: ServerHistory }): VNode {
   const start = Date.parse(history.from) / 1000;
   const times = series.calls.map((_, index) => start + (index * history.minute_ms) / 1000);
   const known = series.rss_bytes.filter((value) => value !== null);
@@ -67,7 +57,7 @@ function Plots({ history, series }: { history: History; series: History['servers
 interface Line {
   label: string;
   values: readonly (number | null)[];
-  colour: string;
+  colour: `--${string}`;
   kind: 'area' | 'bars' | 'points';
 }
 
@@ -99,14 +89,10 @@ function Plot({ title, words, times, lines, isMemory = false }: PlotProps): VNod
     );
     resized.observe(parent);
     // colours are drawn, so another theme needs another drawing
-    const themed = new MutationObserver(draw);
-    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] });
-    const system = matchMedia('(prefers-color-scheme: dark)');
-    system.addEventListener('change', draw);
+    const endTheme = onThemeChange(draw);
     return () => {
       resized.disconnect();
-      themed.disconnect();
-      system.removeEventListener('change', draw);
+      endTheme();
       plot.current?.destroy();
       plot.current = null;
     };
@@ -122,12 +108,10 @@ function Plot({ title, words, times, lines, isMemory = false }: PlotProps): VNod
 }
 
 function optionsOf(parent: HTMLElement, lines: readonly Line[], isMemory: boolean): uPlot.Options {
-  const style = getComputedStyle(parent);
-  const colour = (name: string) => style.getPropertyValue(name).trim();
   const axis: uPlot.Axis = {
-    stroke: colour('--muted'),
-    font: `11px ${style.fontFamily}`,
-    grid: { stroke: colour('--line'), width: 1 },
+    stroke: token('--muted'),
+    font: `11px ${token('--font')}`,
+    grid: { stroke: token('--line'), width: 1 },
     ticks: { show: false },
   };
   const values = isMemory
@@ -140,7 +124,7 @@ function optionsOf(parent: HTMLElement, lines: readonly Line[], isMemory: boolea
     legend: { live: true },
     scales: { y: { range: (_, __, most) => [0, Math.max(isMemory ? 1024 ** 2 : 4, most * 1.1)] } },
     axes: [axis, { ...axis, ...values }],
-    series: [{ value: '{HH}:{mm}' }, ...lines.map((line) => seriesOf(line, colour(line.colour), isMemory))],
+    series: [{ value: '{HH}:{mm}' }, ...lines.map((line) => seriesOf(line, token(line.colour), isMemory))],
   };
 }
 

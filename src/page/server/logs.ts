@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { LogEntry } from '../../fleet/fleet.js';
 import { LOG_LEVELS, type LogLevel } from '../../shared/mcp/log-levels.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import { FleetError } from '../live/fleet-error.js';
 import { epoch, followLog, isLive, onEvents, request } from '../live/store.js';
 import { Empty, ErrorBox, Section } from '../parts/basics.js';
@@ -99,7 +100,7 @@ export function Logs({ server }: { server: string }): VNode {
         found.length > 0 &&
         html`
         <p class="log-foot muted">${plural(shown.length, 'line')} of ${found.length} that fit; ${lines.value.length} were
-          read. The whole log: <code>toolherd logs ${server}</code></p>`
+          read. The whole log: <code>toolherd logs ${shellWord(server)}</code></p>`
       }
     <//>`;
 }

@@ -6,11 +6,13 @@ import { ownerOf } from '../../fleet/texts/server-notes.js';
 import { stateOf } from '../../fleet/texts/why.js';
 import { onEvents } from '../live/store.js';
 import { useRequest } from '../live/use-request.js';
+import { authorize } from '../parts/authorize.js';
 import { Ago, AsOf, ErrorBox, Loading, Page, StateBadge } from '../parts/basics.js';
+import { Button } from '../parts/button.js';
+import { OrderButtons } from '../parts/orders.js';
 import { go, href, route } from '../parts/route.js';
 import { Tabs } from '../parts/tabs.js';
 import { Logs } from './logs.js';
-import { AuthorizeButton, OrderButtons } from './orders.js';
 import { Overview } from './overview.js';
 import { Pins } from './pins.js';
 import { Prompts } from './prompts.js';
@@ -44,8 +46,8 @@ export function ServerPage({ name }: { name: string }): VNode {
       <span class="muted"> · ${status.transport}${status.lifecycle === 'transient' ? ', transient' : ''}</span>
       <${AsOf} at=${fetched.at} /></span>`;
   const actions = html`
-    ${status.detail === 'needs_auth' && html`<${AuthorizeButton} name=${name} />`}
-    <${OrderButtons} server=${status} onDone=${refresh} />`;
+    ${status.detail === 'needs_auth' && html`<${Button} tone="primary" label=${`Authorise ${name}`} onClick=${() => authorize(name)}>Authorise<//>`}
+    <${OrderButtons} server=${status} size="normal" />`;
   return html`
     <${Page} title=${name} subtitle=${subtitle} actions=${actions}>
       ${error && html`<${ErrorBox} error=${error} />`}

@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { ToolEntry, ToolResult } from '../../fleet/fleet.js';
 import { elapsed } from '../../shared/text/elapsed.js';
+import { shellWord } from '../../shared/text/shell-word.js';
 import type { Progress } from '../live/connection.js';
 import { FleetError } from '../live/fleet-error.js';
 import { isLive, now, request } from '../live/store.js';
@@ -197,7 +198,5 @@ function ProgressView({ running }: { running: Running }): VNode {
 
 /** The same call in a terminal. */
 function commandOf({ server, name }: ToolEntry, { value }: Reading): string {
-  const quote = (text: string) =>
-    /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-  return `toolherd call ${quote(`${server}.${name}`)} ${quote(JSON.stringify(value ?? {}))}`;
+  return `toolherd call ${shellWord(`${server}.${name}`)} ${shellWord(JSON.stringify(value ?? {}))}`;
 }

@@ -13,7 +13,7 @@ export interface FieldProps<F extends Field = Field> {
   onChange(draft: Draft): void;
 }
 
-const valueOf = (event: Event): string => (event.currentTarget as HTMLInputElement).value;
+const typedIn = (event: Event): string => (event.currentTarget as HTMLInputElement).value;
 
 /** All fields of a form. */
 export function FormFields({ field, ...props }: FieldProps): VNode {
@@ -91,12 +91,12 @@ function NullSwitch({
 }
 
 function Input({ field, draft, onChange, attributes }: FieldProps & { attributes: object }): VNode {
-  const change = (event: Event) => onChange({ ...draft, text: valueOf(event) });
+  const change = (event: Event) => onChange({ ...draft, text: typedIn(event) });
   const placeholder = Object.hasOwn(field, 'default') ? `default: ${labelOf(field.default)}` : undefined;
   switch (field.kind) {
     case 'choice':
       return html`
-        <select ...${attributes} onChange=${(event: Event) => onChange({ ...draft, chosen: Number(valueOf(event)) })}>
+        <select ...${attributes} onChange=${(event: Event) => onChange({ ...draft, chosen: Number(typedIn(event)) })}>
           <option value="-1" selected=${draft.chosen === -1}>${placeholder ?? (field.required ? 'choose …' : 'not given')}</option>
           ${field.options.map(
             ({ label }, index) =>
@@ -177,7 +177,7 @@ function bodyOf(props: FieldProps): ComponentChildren {
   if (field.kind !== 'variants') return null;
   const variant = field.variants[draft.chosen];
   const choose = (event: Event) => {
-    const chosen = Number(valueOf(event));
+    const chosen = Number(typedIn(event));
     const next = field.variants[chosen];
     onChange({ ...draft, chosen, inner: next === undefined ? null : draftOf(next.field) });
   };
