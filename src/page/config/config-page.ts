@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import type { ConfigProblem, ReloadReport } from '../../fleet/fleet.js';
-import { refreshSoon, request } from '../live/store.js';
+import { refreshSoon, request, status } from '../live/store.js';
 import { type Fetched, useRequest } from '../live/use-request.js';
 import { AsOf, CopyButton, Empty, ErrorBox, Loading, Page, Pill, Section } from '../parts/basics.js';
 import { Button } from '../parts/button.js';
@@ -144,13 +144,16 @@ function Plan({ plan, onReload }: { plan: ReloadReport | null; onReload(): Promi
 type Entry = ConfigReport['entries'][number];
 
 function Entries({ entries }: { entries: readonly Entry[] }): VNode {
+  // the servers of a file that is not allowed have no page
+  const known = new Set(status.value?.value.servers.map(({ name }) => name));
   const columns = [
     {
       id: 'server',
       title: 'Server',
       isHeading: true,
       sort: ({ server }: Entry) => server,
-      cell: ({ server }: Entry) => html`<a href=${href('server', [server], { tab: 'spec' })}>${server}</a>`,
+      cell: ({ server }: Entry) =>
+        known.has(server) ? html`<a href=${href('server', [server], { tab: 'spec' })}>${server}</a>` : server,
     },
     {
       id: 'place',

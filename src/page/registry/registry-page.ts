@@ -46,10 +46,8 @@ export function RegistryPage(): VNode {
   const search = async (wanted: string, cursor?: string) => {
     isBusy.value = true;
     try {
-      const answer = await request<SearchAnswer>('page/registry_search', {
-        query: wanted,
-        ...(cursor && { cursor }),
-      });
+      const params = { ...(wanted && { query: wanted }), ...(cursor && { cursor }) };
+      const answer = await request<SearchAnswer>('page/registry_search', params);
       const before = cursor === undefined ? [] : (found.value?.servers ?? []);
       found.value = { ...answer, servers: [...before, ...answer.servers], query: wanted, at: Date.now() };
       error.value = null;

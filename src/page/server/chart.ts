@@ -1,9 +1,9 @@
-import { signal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
-import type { VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
+import type { ComponentChildren, VNode } from 'preact';
+import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Inspection, JournalEntry } from '../../fleet/fleet.js';
-import { type ChartDrawing, type DrawnEdge, drawnEdge, drawnState } from '../../machines/chart-drawing.js';
+import { type ChartDrawing, type DrawnEdge, type DrawnState, drawnEdge, drawnState } from '../../machines/chart-drawing.js';
 import { Ago } from '../parts/basics.js';
 import { lastStep } from './timeline.js';
 
@@ -48,54 +48,88 @@ interface ChartProps {
   last: JournalEntry | undefined;
 }
 
+/** Near the present state, where labels can be read. */
+const NEAR = 0.85;
+
 function Chart({ name, about, drawing, present, last }: ChartProps): VNode {
+  const isWhole = useSignal(false);
   const lit = drawnState(drawing, present);
-  const around = drawing.states.find(({ id }) => id === lit?.parent);
   const taken = last === undefined ? undefined : drawnEdge(drawing, last);
-  const { width, height } = drawing;
-  const id = `tip-${name.replaceAll(/\W/g, '')}`;
-  const edge = (one: DrawnEdge, isTaken: boolean) => html`
-    <g class=${`edge ${isTaken ? 'taken' : ''}`}>
-      <path d=${one.path} marker-end=${`url(#${id}${isTaken ? '-taken' : ''})`} />
-      ${one.label.split('\n').map(
-        (line, index, lines) => html`
-          <text x=${one.labelAt.x} y=${one.labelAt.y + (index - (lines.length - 1) / 2) * 14}>${line}</text>`,
-      )}
-    </g>`;
-  const others = drawing.edges.filter((one) => one !== taken);
+  const word = name.toLowerCase();
   return html`
-    <figure class="chart">
+    <figure class=${`chart ${isWhole.value ? 'whole' : ''}`}>
       <figcaption>
-        <strong>${name}</strong> <span class="muted">${about}</span>
-        <p>is in <code class="lit">${present || 'no state'}</code>${
-          last !== undefined &&
-          html`,
-          since <${Ago} at=${last.at} />, by <code>${last.event}</code>: ${last.cause}`
-        }</p>
+        <button type="button" class="small" aria-pressed=${isWhole.value} aria-label=${`Whole chart of the ${word}`}
+          onClick=${() => (isWhole.value = !isWhole.value)}>${isWhole.value ? 'Near the state' : 'Whole chart'}</button>
+        <p><strong>${name}</strong> <span class="muted">${about}</span></p>
+        <p><code class="lit">${present || 'no state'}</code>${last !== undefined && html`<span> for <${Ago} at=${last.at} isBare />, by <code>${
+          last.event
+        }</code>: ${last.cause}</span>`}</p>
       </figcaption>
-      <div class="chart-scroll" tabindex="0" role="region" aria-label=${`Statechart of the ${name.toLowerCase()}`}>
-        <svg viewBox="0 0 ${width} ${height}" width=${width} height=${height} role="img"
-          aria-label=${`The ${name.toLowerCase()} is in the state ${present || 'none'}`}>
-          <defs>
-            ${['', '-taken'].map(
-              (
-                kind,
-              ) => html`<marker id=${`${id}${kind}`} class=${`tip${kind}`} viewBox="0 0 8 8" refX="8" refY="4"
-                markerWidth="7" markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z" /></marker>`,
-            )}
-          </defs>
-          ${drawing.states.map(
-            (state) => html`
-              <g class=${`state ${state.id === lit?.id ? 'lit' : ''} ${state.id === around?.id ? 'around' : ''} ${
-                drawing.states.some(({ parent }) => parent === state.id) ? 'outer' : ''
-              }`}>
-                <rect x=${state.x} y=${state.y} width=${state.width} height=${state.height} rx="8" />
-                <text x=${state.labelAt.x} y=${state.labelAt.y}>${state.label}</text>
-              </g>`,
-          )}
-          ${others.map((one) => edge(one, false))}
-          ${taken && edge(taken, true)}
-        </svg>
-      </div>
+      <${Scroll} key=${isWhole.value} label=${`Statechart of the ${word}`} lit=${isWhole.value ? undefined : lit}>
+        <${Drawing} drawing=${drawing} lit=${lit} taken=${taken} scale=${isWhole.value ? 1 : NEAR}
+          label=${`The ${word} is in the state ${present || 'none'}`} />
+      <//>
     </figure>`;
+}
+
+/** Keeps the lit state in the middle. */
+function Scroll({ label, lit, children }: { label: string; lit: DrawnState | undefined; children?: ComponentChildren }): VNode {
+  const box = useRef<HTMLDivElement>(null);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    const { current } = box;
+    if (current === null || lit === undefined) return;
+    const left = (lit.x + lit.width / 2) * NEAR - current.clientWidth / 2;
+    const top = (lit.y + lit.height / 2) * NEAR - current.clientHeight / 2;
+    const isCalm = isFirst.current || matchMedia('(prefers-reduced-motion: reduce)').matches;
+    current.scrollTo({ left, top, behavior: isCalm ? 'instant' : 'smooth' });
+    isFirst.current = false;
+  }, [lit?.id]);
+  return html`<div class="chart-scroll" ref=${box} tabindex="0" role="region" aria-label=${label}>${children}</div>`;
+}
+
+interface DrawingProps {
+  drawing: ChartDrawing;
+  lit: DrawnState | undefined;
+  taken: DrawnEdge | undefined;
+  scale: number;
+  label: string;
+}
+
+function Drawing({ drawing, lit, taken, scale, label }: DrawingProps): VNode {
+  const { width, height, states, edges } = drawing;
+  const id = useId();
+  const outer = new Set(states.map(({ parent }) => parent));
+  const classOf = (state: DrawnState) =>
+    ['state', state === lit && 'lit', state.id === lit?.parent && 'around', outer.has(state.id) && 'outer'];
+  const edge = (one: DrawnEdge) => {
+    const kind = one === taken ? '-taken' : '';
+    return html`
+      <g class=${one === taken ? 'edge taken' : 'edge'}>
+        <path d=${one.path} marker-end=${`url(#${id}${kind})`} />
+        ${one.label.split('\n').map(
+          (line, index, lines) => html`
+            <text x=${one.labelAt.x} y=${one.labelAt.y + (index - (lines.length - 1) / 2) * 14}>${line}</text>`,
+        )}
+      </g>`;
+  };
+  return html`
+    <svg viewBox="0 0 ${width} ${height}" width=${width * scale} height=${height * scale} role="img" aria-label=${label}>
+      <defs>
+        ${['', '-taken'].map(
+          (kind) => html`<marker id=${`${id}${kind}`} class=${`tip${kind}`} viewBox="0 0 8 8" refX="8" refY="4"
+            markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z" /></marker>`,
+        )}
+      </defs>
+      ${states.map(
+        (state) => html`
+          <g class=${classOf(state).filter(Boolean).join(' ')}>
+            <rect x=${state.x} y=${state.y} width=${state.width} height=${state.height} rx="8" />
+            <text x=${state.labelAt.x} y=${state.labelAt.y}>${state.label}</text>
+          </g>`,
+      )}
+      ${edges.filter((one) => one !== taken).map(edge)}
+      ${taken && edge(taken)}
+    </svg>`;
 }

@@ -5,7 +5,7 @@ import type { Inspection } from '../../fleet/fleet.js';
 import { entryProblems, isInTrouble, listNotesOf, pinNoteOf } from '../../fleet/texts/server-notes.js';
 import { adviceOf, fixesOf, nextOf, runnerOf } from '../../fleet/texts/why.js';
 import { now } from '../live/store.js';
-import { Ago, Section, Until } from '../parts/basics.js';
+import { Ago, Section } from '../parts/basics.js';
 import { count, memory, milliseconds } from '../text/format.js';
 import { Charts } from './chart.js';
 import { HistoryPlots } from './history-plots.js';
@@ -64,7 +64,7 @@ function Why({ inspection }: { inspection: Inspection }): VNode {
   const isTroubled = isInTrouble(status);
   const missing = listNotesOf(status, now.value).map((note) => note.replace(`${server}: `, ''));
   return html`
-    <${Section} title="Why" aside=${html`as <code>toolherd why</code> says`}>
+    <${Section} title="Why" aside=${html`<span>as <code>toolherd why</code> says</span>`}>
       <div class="card-body why">
         ${
           isTroubled &&
@@ -85,11 +85,7 @@ function Why({ inspection }: { inspection: Inspection }): VNode {
           ${missing.map((note) => html`<dt>What is missing</dt><dd>${note}</dd>`)}
           ${status.unaccepted !== undefined && html`<dt>Changed tools</dt><dd>${pinNoteOf(status)}</dd>`}
           <dt>What happens next</dt>
-          <dd>${nextOf(inspection, now.value)}${
-            status.next_retry_at !== null &&
-            html` <span class="pill busy countdown"
-            role="timer"><span class="dot" aria-hidden="true"></span>next try <${Until} at=${status.next_retry_at} /></span>`
-          }</dd>
+          <dd>${nextOf(inspection, now.value)}</dd>
           <dt>What you can do</dt>
           <dd>${problems.length === 0 ? adviceOf(status) : fixesOf(problems)}</dd>
         </dl>

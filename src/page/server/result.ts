@@ -60,8 +60,7 @@ function PartView({ part }: { part: Part }): VNode {
     case 'resource':
       return html`
         <div class="part-resource">
-          <p><code>${part.uri || 'a resource without an address'}</code> <span class="muted">${part.type ?? 'unknown type'},
-            ${memory(part.bytes)}</span></p>
+          <p><code>${part.uri || 'a resource without an address'}</code> <span class="muted">${`${part.type ?? 'unknown type'}, ${memory(part.bytes)}`}</span></p>
           ${part.shown && html`<${PartView} part=${part.shown} />`}
         </div>`;
     case 'other':

@@ -4,7 +4,8 @@ import { useEffect } from 'preact/hooks';
 import type { Inspection } from '../../fleet/fleet.js';
 import { ownerOf } from '../../fleet/texts/server-notes.js';
 import { stateOf } from '../../fleet/texts/why.js';
-import { onEvents } from '../live/store.js';
+import { elapsed } from '../../shared/text/elapsed.js';
+import { now, onEvents } from '../live/store.js';
 import { useRequest } from '../live/use-request.js';
 import { authorize } from '../parts/authorize.js';
 import { Ago, AsOf, ErrorBox, Loading, Page, StateBadge } from '../parts/basics.js';
@@ -30,20 +31,16 @@ export function ServerPage({ name }: { name: string }): VNode {
     { server: name },
     { everyMs: EVERY_MS },
   );
-  useEffect(
-    () =>
-      onEvents((events) => {
-        if (events.some((event) => event.server === name && event.topic !== 'log')) refresh();
-      }),
-    [name],
-  );
+  useEffect(() => refreshOnEvents(name, refresh), [name]);
   if (fetched === null)
     return html`<${Page} title=${name}>${error === null ? html`<${Loading} what="the server" />` : html`<${ErrorBox} error=${error} />`}<//>`;
   const inspection = fetched.value;
   const { status } = inspection;
   const subtitle = html`
-    <span class="server-state"><${StateBadge} server=${status} /> ${stateOf(status)}${ownerOf(status)}, since <${Ago} at=${status.since} isBare />
-      <span class="muted"> · ${status.transport}${status.lifecycle === 'transient' ? ', transient' : ''}</span>
+    <span class="server-state"><${StateBadge} server=${status} />
+      <span>${sentenceOf(inspection)} <${Ago} at=${status.since} isBare /></span>
+      ${status.next_retry_at !== null && html`<span class="countdown" role="timer">next try ${untilText(status.next_retry_at)}</span>`}
+      <span>${[status.transport, status.lifecycle === 'transient' ? 'transient' : ''].filter(Boolean).join(', ')}</span>
       <${AsOf} at=${fetched.at} /></span>`;
   const actions = html`
     ${status.detail === 'needs_auth' && html`<${Button} tone="primary" label=${`Authorise ${name}`} onClick=${() => authorize(name)}>Authorise<//>`}
@@ -54,6 +51,39 @@ export function ServerPage({ name }: { name: string }): VNode {
       <${Tabs} label=${`About ${name}`} selected=${route.value.query.get('tab') ?? 'overview'} tabs=${tabsOf(inspection)}
         onSelect=${(tab: string) => go(href('server', [name], { tab: tab === 'overview' ? undefined : tab }), true)} />
     <//>`;
+}
+
+/** What the badge does not say. */
+function sentenceOf({ status }: Inspection): string {
+  const isPlain = ['running', 'idle', 'stopped', 'quarantined'].includes(status.detail);
+  const owner = ownerOf(status).trim();
+  return [isPlain ? '' : stateOf(status), owner, 'for'].filter(Boolean).join(' ');
+}
+
+/** Counts as `why` does. */
+function untilText(iso: string): string {
+  const left = Date.parse(iso) - now.value;
+  return left > 0 ? `in ${elapsed(left)}` : 'now';
+}
+
+const SETTLE_MS = 150;
+
+/** Fetches at once when a state or a list changes, and again when the changes that follow it are over. */
+function refreshOnEvents(name: string, refresh: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const end = onEvents((events) => {
+    if (!events.some(({ server, topic }) => server === name && (topic === 'state' || topic === 'catalog'))) return;
+    if (timer === undefined) refresh();
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      timer = undefined;
+      refresh();
+    }, SETTLE_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    end();
+  };
 }
 
 function tabsOf(inspection: Inspection) {

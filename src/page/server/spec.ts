@@ -6,33 +6,30 @@ import { updateSentence } from '../../fleet/texts/update-sentence.js';
 import { runnerOf } from '../../fleet/texts/why.js';
 import { FleetError } from '../live/fleet-error.js';
 import { request } from '../live/store.js';
-import { useRequest } from '../live/use-request.js';
 import { Code, CopyButton, ErrorBox, JsonView, Section } from '../parts/basics.js';
 import { Button } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';
 import { act } from '../parts/toast.js';
 
-interface Places {
-  entries: { server: string; file: string; line: number }[];
-}
+/** What a reader looks for first. The rest follows in the order of the spec. */
+const FIRST = ['description', 'transport', 'command', 'args', 'url', 'headers', 'env', 'cwd', 'lifecycle', 'start', 'restart'];
 
 /** How the server is configured: its spec, where it stands, and its package. */
 export function Spec({ inspection }: { inspection: Inspection }): VNode {
   const { server, spec, status } = inspection;
-  const { fetched } = useRequest<Places>('page/config');
-  const place = fetched?.value.entries.find((entry) => entry.server === server);
-  const where = place && `${place.file}:${place.line}`;
+  const { origin, name: _, ...fields } = spec;
+  const { file, line } = (origin ?? {}) as { file?: string; line?: number };
+  const where = file && `${file}:${line}`;
+  const names = Object.keys(fields);
+  const ordered = [...FIRST.filter((name) => names.includes(name)), ...names.filter((name) => !FIRST.includes(name))];
   const aside = where && html`<code>${where}</code><${CopyButton} text=${where} label="Copy the place" />`;
   return html`
     ${status.runner !== undefined && html`<${Package} inspection=${inspection} />`}
     <${Section} title="Spec" aside=${aside}>
       <div class="card-body">
         <p class="muted">The entry as it was resolved, with its defaults. Secrets are hidden.</p>
-        <dl class="spec">
-          ${Object.entries(spec).map(
-            ([name, value]) =>
-              html`<div key=${name}><dt><code>${name}</code></dt><dd><${SpecValue} name=${name} value=${value} /></dd></div>`,
-          )}
+        <dl class="spec columns">
+          ${ordered.map((name) => html`<div key=${name}><dt><code>${name}</code></dt><dd><${SpecValue} name=${name} value=${fields[name]} /></dd></div>`)}
         </dl>
         <details><summary>As JSON</summary><${JsonView} value=${spec} label="Spec as JSON" /></details>
       </div>
