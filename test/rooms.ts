@@ -197,8 +197,8 @@ export const ROOMS: readonly Room[] = [
     imports: ['shared', 'fleet', 'machines'],
     packages: ['preact', 'htm', '@preact/signals', 'uplot'],
     inside: [
-      ['live', 'the connection to the daemon, and the store of what it says'],
       ['text', 'numbers, states and series for people; sorting; pure'],
+      ['live', 'the connection to the daemon, and the store of what it says'],
       ['parts', 'components that several pages use; routes'],
       ['herd', 'all servers, and what needs attention first'],
       ['server/form', 'a form from a JSON Schema'],

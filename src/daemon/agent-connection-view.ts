@@ -78,6 +78,8 @@ export class AgentConnectionView implements ConnectionView {
     const fleet = toFleet(view);
     // every connection sees the same global herd
     const status: Fleet['status'] = (names) => (names || agent ? fleet : this.#shared).status(names);
-    return { view, fleet: { ...fleet, status } };
+    const history: Fleet['history'] = (params) =>
+      (params?.servers || agent ? fleet : this.#shared).history(params);
+    return { view, fleet: { ...fleet, status, history } };
   }
 }

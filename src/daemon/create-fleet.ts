@@ -1,4 +1,7 @@
 import type {
+  AuditPage,
+  AuditParams,
+  ConnectedAgent,
   DaemonStatus,
   LocalFleet,
   LogEntry,
@@ -6,6 +9,7 @@ import type {
   ReloadReport,
   ServerStatus,
   ShutdownReport,
+  ViewScope,
 } from '../fleet/fleet.js';
 import type { UiLink } from '../fleet/ui.js';
 import type { Authorizations } from '../link/auth/authorizations.js';
@@ -16,6 +20,9 @@ import type { HerdPackages } from './herd-packages.js';
 /** What a fleet asks of the runtime and not of its view. */
 export interface FleetBackend {
   daemon(): DaemonStatus;
+  /** Undefined scope: all. */
+  agents(scope?: ViewScope): ConnectedAgent[];
+  audit(params?: AuditParams, scope?: ViewScope): Promise<AuditPage>;
   authorizations: Authorizations;
   reload(isDryRun?: boolean): Promise<ReloadReport>;
   logs(view: HerdView, params?: LogParams): Promise<LogEntry[]>;
@@ -34,6 +41,9 @@ export interface FleetBackend {
 export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
   return {
     status: async (names) => ({ servers: view.status(names), daemon: backend.daemon() }),
+    history: async (params) => view.history(params),
+    agents: async (scope) => backend.agents(scope),
+    audit: (params, scope) => backend.audit(params, scope),
     start: (selection, wait) => view.order('start', selection, wait),
     stop: (selection, wait) => view.order('stop', selection, wait),
     restart: (selection, wait) => view.order('restart', selection, wait),

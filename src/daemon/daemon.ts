@@ -79,7 +79,7 @@ export class Daemon {
           return http?.status() ?? null;
         },
       },
-      callerOf: (caller) => callers.of(caller),
+      callers,
       ui: () => daemon.#http.ui(),
       onSettings: async (settings) => http?.configure(settings),
     });

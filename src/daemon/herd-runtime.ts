@@ -3,8 +3,16 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { ServerSpec, Settings, StdioSpec } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
-import type { Caller, DaemonStatus, ReloadReport, ShutdownReport } from '../fleet/fleet.js';
+import type {
+  AuditPage,
+  AuditParams,
+  DaemonStatus,
+  ReloadReport,
+  ShutdownReport,
+  ViewScope,
+} from '../fleet/fleet.js';
 import type { UiLink } from '../fleet/ui.js';
+import type { Callers } from '../ipc/server/callers.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
 import { Authorizations } from '../link/auth/authorizations.js';
 import type { Link, LinkEvents, LinkLog } from '../link/link.js';
@@ -35,6 +43,7 @@ import { createFleet, type FleetBackend } from './create-fleet.js';
 import { HerdPackages } from './herd-packages.js';
 import { onProcessExit } from './on-process-exit.js';
 import { openProcesses, type Processes } from './processes.js';
+import { readAudit } from './read-audit.js';
 import { readServerLogs } from './read-server-logs.js';
 import { RuntimeServers } from './runtime-servers.js';
 import { Secrets } from './secrets.js';
@@ -43,8 +52,8 @@ export interface HerdRuntimeOptions extends ConfigSource {
   loaded: Loaded;
   /** What `status` says of the process that keeps the herd. */
   identity: Pick<DaemonStatus, 'pid' | 'started_at' | 'closing' | 'socket' | 'http'>;
-  /** The client behind the name of a connection. */
-  callerOf?: (caller: string) => Caller | undefined;
+  /** The clients of its connections. */
+  callers?: Pick<Callers, 'of' | 'count' | 'list'>;
   /** Called with the settings of a config that was reloaded. */
   onSettings?: (settings: Settings) => Promise<void>;
   /** Every line of the logs is also written here. */
@@ -84,6 +93,7 @@ export class HerdRuntime {
   #settings: Settings;
   #configWarnings: ReadonlySet<string> = new Set();
   #stopping: Promise<ShutdownReport> | undefined;
+  #stopHistory = () => {};
 
   /** Kills what an earlier daemon left, then makes the herd. No server starts before `begin`. */
   static async open(options: HerdRuntimeOptions): Promise<HerdRuntime> {
@@ -138,6 +148,7 @@ export class HerdRuntime {
     this.#herd.view.useProfiles(profiles);
     this.#warnOfConfig(warnings);
     this.#packages.begin();
+    this.#stopHistory = this.#herd.recordHistory();
   }
 
   /** The config file has changed. An error is kept for `status`, and the herd stays as it was. */
@@ -153,6 +164,7 @@ export class HerdRuntime {
   /** Shuts the herd down, and closes its files and processes; `logs` stay open. */
   async close(): Promise<void> {
     this.#authorizations.close();
+    this.#stopHistory();
     await this.shutdown();
     this.#agentViews.close();
     this.#eras.close();
@@ -187,7 +199,7 @@ export class HerdRuntime {
   }
 
   #createHerd(): Herd {
-    const { paths, agentFile, callerOf } = this.#options;
+    const { paths, agentFile, callers } = this.#options;
     const now = () => dateOf(this.#clock);
     const { daemon } = this.#settings;
     const herd = new Herd({
@@ -199,7 +211,8 @@ export class HerdRuntime {
       separator: () => this.#settings.daemon.surface.separator,
       redact: (value) => this.#secrets.redact(value),
       warn: this.#warn,
-      callerOf: (caller) => callerOf?.(caller),
+      callerOf: (caller) => callers?.of(caller),
+      recorded: (caller) => callers?.count(caller),
       audit: (record) => this.#audit.add(record),
       catalogs: new CatalogFiles(join(paths.cacheFolder, 'catalogs'), now, this.#warn),
       journals: this.#journals,
@@ -296,7 +309,7 @@ export class HerdRuntime {
   }
 
   #createBackend(): FleetBackend {
-    const { identity, file, paths } = this.#options;
+    const { identity, file, paths, callers } = this.#options;
     return {
       daemon: () => ({
         version: VERSION,
@@ -311,6 +324,8 @@ export class HerdRuntime {
           above_tokens: this.#settings.daemon.surface.aboveTokens,
         },
       }),
+      agents: (scope) => callers?.list(this.#herd.openCalls(), scope) ?? [],
+      audit: (params, scope) => this.#readAudit(params, scope),
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
       packages: this.#packages,
@@ -321,6 +336,12 @@ export class HerdRuntime {
       shutdown: (graceMs) => this.shutdown(graceMs),
       ui: this.#options.ui ?? noPage,
     };
+  }
+
+  #readAudit(params: AuditParams | undefined, scope: ViewScope | undefined): Promise<AuditPage> {
+    this.#herd.flushRecords();
+    this.#audit.flush();
+    return readAudit(this.#audit.path, params, scope);
   }
 
   #apply(loaded: Loaded, isDryRun: boolean): ReloadReport {

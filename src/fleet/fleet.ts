@@ -1,7 +1,10 @@
 import type { McpLevel } from '../shared/mcp/log-levels.js';
 import type { Separator } from '../shared/mcp/separators.js';
+import type { ConnectedAgent, ViewScope } from './agents.js';
+import type { AuditPage, AuditParams } from './audit.js';
 import type { BroadcastParams, CallContext, CallManyParams, CallParams, ManyContext } from './calls.js';
 import type { FleetEvent, LogEntry, LogParams } from './events.js';
+import type { FleetHistory, HistoryParams } from './history.js';
 import type { InstructionsParams } from './instructions.js';
 import type { Patience, PromptList, ResourceLists, ToolList } from './lists.js';
 import type {
@@ -29,8 +32,11 @@ import type { SearchParams, SearchResult } from './search.js';
 import type { FleetStatus, Inspection, ServerStatus } from './status.js';
 import type { UiLink } from './ui.js';
 
+export type * from './agents.js';
+export type * from './audit.js';
 export type * from './calls.js';
 export type * from './events.js';
+export type * from './history.js';
 export type * from './instructions.js';
 export type * from './lists.js';
 export type * from './orders.js';
@@ -49,6 +55,12 @@ export type * from './ui.js';
  */
 export interface Fleet {
   status(servers?: readonly string[]): Promise<FleetStatus>;
+  /** Calls, failures, restarts and memory by the minute, for 24 hours. */
+  history(params?: HistoryParams): Promise<FleetHistory>;
+  /** Who is connected, and what they call at this moment. */
+  agents(): Promise<ConnectedAgent[]>;
+  /** The calls in the audit file, the newest first. */
+  audit(params?: AuditParams): Promise<AuditPage>;
   start(selection: Selection, wait?: boolean): Promise<ServerStatus[]>;
   stop(selection: Selection, wait?: boolean): Promise<ServerStatus[]>;
   restart(selection: Selection, wait?: boolean): Promise<ServerStatus[]>;
@@ -113,6 +125,9 @@ export type LevelFor = (server: string) => McpLevel | undefined;
 
 /** The herd in this process. The methods that `Fleet` does not have are not on the socket. */
 export interface LocalFleet extends Fleet {
+  /** `scope`: of the connection that asks; default: all. */
+  agents(scope?: ViewScope): Promise<ConnectedAgent[]>;
+  audit(params?: AuditParams, scope?: ViewScope): Promise<AuditPage>;
   /** `request` without a promise, for callers that make ten thousand a second. */
   forward(params: RequestParams, sink: ForwardSink): ForwardHandle;
   /** `levelFor`: servers are asked for log messages from this level on, for as long as the subscription lasts. */

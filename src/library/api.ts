@@ -1,8 +1,13 @@
 import type {
+  AuditPage,
+  AuditParams,
   AuthorizeParams,
   AuthorizeReport,
+  ConnectedAgent,
   FleetEvent,
+  FleetHistory,
   FleetStatus,
+  HistoryParams,
   Inspection,
   LogEntry,
   LogoutReport,
@@ -115,6 +120,12 @@ export interface ServerHandle {
 export interface FleetHandle extends AsyncDisposable {
   /** The herd, or some servers of it. */
   status(servers?: readonly string[]): Promise<FleetStatus>;
+  /** Calls, failures, restarts and memory of each server by the minute, for 24 hours. */
+  history(params?: HistoryParams): Promise<FleetHistory>;
+  /** Who is connected to the daemon, and what they call at this moment. A herd in this process has no connections. */
+  agents(): Promise<ConnectedAgent[]>;
+  /** The calls in the audit file, the newest first, with the slowest and the most failing tools. */
+  audit(params?: AuditParams): Promise<AuditPage>;
   /** A failure of the server is a result with `success: false`. */
   call(server: string, tool: string, args?: Arguments, options?: ToolCallOptions): Promise<TextResult>;
   callMany(calls: readonly ToolCall[], options?: ManyOptions): ManyResults;

@@ -37,6 +37,9 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
 
   const handle: FleetHandle = {
     status: (servers) => ask(() => fleet.status(servers)),
+    history: (params) => ask(() => fleet.history(params)),
+    agents: () => ask(() => fleet.agents()),
+    audit: (params) => ask(() => fleet.audit(params)),
     call: (server, tool, args, { timeoutMs, requestId, signal, onProgress } = {}) =>
       calls.run(signal, async (own) => {
         const params = { server, tool, arguments: args, timeout_ms: timeoutMs, request_id: requestId };

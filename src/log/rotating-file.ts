@@ -16,6 +16,11 @@ const KEPT = 3;
 const NEWLINE = 0x0a;
 const LAST = Buffer.alloc(1);
 
+/** Where the lines of a file are, the newest first. */
+export function rotatedPaths(path: string): string[] {
+  return [path, ...Array.from({ length: KEPT }, (_, age) => `${path}.${age + 1}`)];
+}
+
 /**
  * A log file with a size limit: when it is full it becomes `.1`, the one before `.2`, and so on. Writing is synchronous,
  * one line at a time: the lines right before a crash are the ones that are needed. A full disk loses lines, never a call.

@@ -1,3 +1,4 @@
+import './browser-language.js';
 import { html, render } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useEffect } from 'preact/hooks';

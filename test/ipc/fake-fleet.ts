@@ -1,12 +1,17 @@
 import type {
+  AuditPage,
+  AuditParams,
   AuthorizeParams,
   BroadcastParams,
   CallContext,
   CallManyParams,
   CallParams,
+  ConnectedAgent,
   FleetEvent,
+  FleetHistory,
   ForwardHandle,
   ForwardSink,
+  HistoryParams,
   LocalFleet,
   LogEntry,
   LogParams,
@@ -23,6 +28,7 @@ import type {
   ServerStatus,
   ToolResult,
   UpdateReport,
+  ViewScope,
 } from '../../src/fleet/fleet.js';
 import { RpcError } from '../../src/ipc/jsonrpc/rpc-error.js';
 import type { MCPError } from '../../src/shared/call-errors.js';
@@ -125,6 +131,23 @@ export class FakeFleet implements LocalFleet {
       config_error: null,
     };
     return { servers: (servers ?? ['a', 'b']).map(status), daemon };
+  }
+
+  async history(params: HistoryParams = {}): Promise<FleetHistory> {
+    this.heard.push(['history', params]);
+    const at = '2026-01-01T00:00:00.000Z';
+    return { since: at, from: at, minute_ms: 60_000, servers: [] };
+  }
+
+  async agents(scope?: ViewScope): Promise<ConnectedAgent[]> {
+    this.heard.push(['agents', scope]);
+    return [];
+  }
+
+  async audit(params: AuditParams = {}, scope?: ViewScope): Promise<AuditPage> {
+    this.heard.push(['audit', params, scope]);
+    const searched = { from: null, records: 0, complete: true };
+    return { calls: [], next: null, searched, slowest: [], failing: [] };
   }
 
   async callMany({ calls }: CallManyParams, { onResult, ...context }: ManyContext = {}) {

@@ -1,4 +1,4 @@
-import type { LocalFleet } from '../../fleet/fleet.js';
+import type { LocalFleet, ViewScope } from '../../fleet/fleet.js';
 import type { Separator } from '../../shared/mcp/separators.js';
 import type { Surface, SurfaceMode } from '../../shared/mcp/surface.js';
 import type { ConfigProblem } from '../../shared/report/config-problem.js';
@@ -37,6 +37,8 @@ export class ConnectionFleet implements ConnectionFacts {
         const present = usesServers ? () => this.#fleetForUse() : () => this.#view.fleetForReading();
         return (...args) => fleetMethods(present())[name](...args);
       }),
+      agents: () => this.#view.fleetForReading().agents(this.#scope),
+      audit: (params) => this.#view.fleetForReading().audit(params, this.#scope),
       tools: (server, refresh, patience) =>
         this.#fleetForUse().tools(server, refresh, patience, this.separator),
       prompts: (server, refresh, patience) =>
@@ -104,6 +106,11 @@ export class ConnectionFleet implements ConnectionFacts {
   close(): void {
     this.#state = 'closed';
     this.#view.close();
+  }
+
+  get #scope(): ViewScope {
+    const { agent, profile, caller } = this;
+    return { agent, profile, caller };
   }
 
   /** The call may give the connection its own `per-agent` servers. Then subscriptions move to them. */

@@ -1,8 +1,9 @@
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { isInScope } from '../../fleet/agents.js';
 import { CLOSING, type Closing } from '../../fleet/events.js';
 import type { Caller, LocalFleet } from '../../fleet/fleet.js';
-import { type Clock, systemClock } from '../../shared/clock.js';
+import { type Clock, isoDateOf, systemClock } from '../../shared/clock.js';
 import { bufferPool } from '../../shared/framing/buffer-pool.js';
 import { VERSION } from '../../shared/version.js';
 import { Params } from '../jsonrpc/params.js';
@@ -11,7 +12,7 @@ import type { WriteQueueLimits } from '../jsonrpc/write-queue.js';
 import type { SuspendableCall } from '../mcp/mcp-2026/suspendable-call.js';
 import { McpSession } from '../mcp/session.js';
 import { SuspendedCalls } from '../mcp/suspended-calls.js';
-import { Callers, clientOf } from './callers.js';
+import { Callers, clientOf, type OpenCaller } from './callers.js';
 import { ConnectionFleet } from './connection-fleet.js';
 import { sendAll, sendBounded } from './event-sending.js';
 import { EventSubscriptions } from './event-subscriptions.js';
@@ -170,9 +171,14 @@ export class FleetServer {
 
   /** Returns the function that takes the name and version that the client gives itself. */
   #join(caller: string, via: Caller['via'], connectionFleet: ConnectionFleet): Connection['introduce'] {
-    const who: Caller = {
+    const who: OpenCaller = {
       via,
       client: null,
+      since: isoDateOf(this.#clock),
+      calls: 0,
+      get surface() {
+        return connectionFleet.surfaceMode ?? null;
+      },
       get agent() {
         return connectionFleet.agent;
       },
@@ -192,9 +198,8 @@ export class FleetServer {
   }
 
   /** A connection with an agent file or a profile sees the calls of these only; one without sees all. */
-  #sees(caller: string | null, { agent, profile }: ConnectionFleet): boolean {
-    const other = this.#connectionFleets.get(caller ?? '');
-    return (agent === null || other?.agent === agent) && (profile === null || other?.profile === profile);
+  #sees(caller: string | null, scope: ConnectionFleet): boolean {
+    return isInScope(scope, this.#connectionFleets.get(caller ?? ''));
   }
 
   /** A client has asked for the end. Returns how many connections got the notice. */

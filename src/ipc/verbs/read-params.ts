@@ -1,9 +1,11 @@
 import { isAbsolute } from 'node:path';
 import {
+  type AuditParams,
   type AuthorizeParams,
   type BroadcastParams,
   type CallManyParams,
   type CallParams,
+  type HistoryParams,
   type LogParams,
   type PinParams,
   type PromptParams,
@@ -29,6 +31,9 @@ const list: Readers['resources'] = (params) => [
 /** Checks the params of each verb and makes the arguments of the method of `Fleet` from them. */
 const READERS: Readers = {
   status: (params) => [params.optionalTexts('servers')],
+  history: (params) => [historyParams(params)],
+  agents: () => [],
+  audit: (params) => [auditParams(params)],
   start: order,
   stop: order,
   restart: order,
@@ -150,6 +155,26 @@ function pinParams(params: Params): PinParams {
     server: params.optionalText('server'),
     accept: params.optionalFlag('accept'),
     hashes: params.optionalTexts('hashes'),
+  };
+}
+
+function historyParams(params: Params): HistoryParams {
+  return { servers: params.optionalTexts('servers'), minutes: params.optionalWhole('minutes') };
+}
+
+function auditParams(params: Params): AuditParams {
+  return {
+    server: params.optionalText('server'),
+    tool: params.optionalText('tool'),
+    caller: params.optionalText('caller'),
+    client: params.optionalText('client'),
+    agent: params.optionalText('agent'),
+    profile: params.optionalText('profile'),
+    outcome: params.optionalChoice('outcome', ['ok', 'failed']),
+    text: params.optionalText('text'),
+    since: params.optionalTime('since'),
+    limit: params.optionalWhole('limit'),
+    before: params.optionalText('before'),
   };
 }
 

@@ -58,6 +58,19 @@ export const VERBS: { readonly [Name in VerbName]: VerbOf<Name> } = {
     method: 'fleet/status',
     toParams: (servers) => ({ servers }),
   },
+  history: {
+    method: 'fleet/history',
+    toParams: (params = {}) => params,
+  },
+  agents: {
+    method: 'fleet/agents',
+    toParams: () => ({}),
+    field: 'agents',
+  },
+  audit: {
+    method: 'fleet/audit',
+    toParams: (params = {}) => params,
+  },
   start: order('start'),
   stop: order('stop'),
   restart: order('restart'),

@@ -18,6 +18,15 @@ export interface CallRequest {
   isOwn?: boolean | undefined;
 }
 
+/** A call without an outcome: who made it, and when. */
+export interface BegunCall {
+  method: string;
+  params?: JsonObject | undefined;
+  caller?: string | undefined;
+  /** By the clock. */
+  begunAt: number;
+}
+
 export interface CallOptions extends Omit<CallRequest, 'method' | 'params'> {
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: JsonObject) => void) | undefined;
@@ -98,6 +107,11 @@ export class Call implements Timed, Waiter, CallHandle {
   /** The server had the request and may have run something; of a call without an outcome. */
   get wasSent(): boolean {
     return this.state === 'sent' || this.state === 'awaiting input';
+  }
+
+  /** Not stored: it would cost every call a field. */
+  get begunAt(): number {
+    return this.hardDeadline - this.maxTimeoutMs;
   }
 
   /** UTF-16 units, close enough to bytes for a limit. */

@@ -58,6 +58,10 @@ export class FairQueue<T extends Waiter> {
     return all;
   }
 
+  all(): T[] {
+    return [...this.#queues.values()].flatMap((queue) => [...queue]);
+  }
+
   remove(item: T): boolean {
     const queue = this.#queues.get(item.turn);
     if (queue === undefined || !queue.delete(item)) return false;

@@ -149,6 +149,12 @@ export class Session {
     return this.#inFlight.all();
   }
 
+  /** Calls without an outcome: with the server, with their agent for more input, and waiting. Not toolherd's own requests. */
+  get unsettled(): Call[] {
+    const all = [...this.#inFlight.all(), ...this.#inputRetries.all(), ...this.#waiting.all()];
+    return all.filter(({ isOwn }) => !isOwn);
+  }
+
   /** Callers of calls that ended without a reply: the server may still work on them. */
   get unansweredCallers(): ReadonlySet<string> {
     return this.#unanswered.callers;

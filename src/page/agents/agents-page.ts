@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import type { AgentStatus } from '../live/answers.js';
+import type { ConnectedAgent } from '../../fleet/fleet.js';
 import { now } from '../live/store.js';
 import { useRequest } from '../live/use-request.js';
 import { Ago, AsOf, Code, Empty, ErrorBox, Loading, Page, Pill, Section } from '../parts/basics.js';
@@ -15,7 +15,11 @@ const SHOWN_CALLS = 4;
 
 /** Who is connected, with which view, and what each calls now. */
 export function AgentsPage(): VNode {
-  const { fetched, error } = useRequest<{ agents: AgentStatus[] }>('fleet/agents', {}, { everyMs: EVERY_MS });
+  const { fetched, error } = useRequest<{ agents: ConnectedAgent[] }>(
+    'fleet/agents',
+    {},
+    { everyMs: EVERY_MS },
+  );
   const agents = fetched?.value.agents ?? [];
   const inFlight = agents.reduce((total, { in_flight }) => total + in_flight.length, 0);
   const subtitle =
@@ -41,18 +45,20 @@ export function AgentsPage(): VNode {
     <//>`;
 }
 
-const keyOf = ({ caller }: AgentStatus): string => caller;
+const keyOf = ({ caller }: ConnectedAgent): string => caller;
 
-const COLUMNS: readonly Column<AgentStatus>[] = [
+function aboutOf({ caller, via, self }: ConnectedAgent): string {
+  return [self === true ? 'this page' : '', caller, via].filter(Boolean).join(' · ');
+}
+
+const COLUMNS: readonly Column<ConnectedAgent>[] = [
   {
     id: 'client',
     title: 'Client',
     isHeading: true,
     sort: (agent) => callerName(agent),
     cell: (agent) => html`
-      <div class="server-name"><span>${callerName(agent)}</span><span class="muted small-text">${agent.caller}${
-        agent.via === 'socket' ? '' : ` · ${agent.via}`
-      }</span></div>`,
+      <div class="server-name"><span>${callerName(agent)}</span><span class="muted small-text">${aboutOf(agent)}</span></div>`,
   },
   {
     id: 'view',
@@ -97,7 +103,7 @@ const COLUMNS: readonly Column<AgentStatus>[] = [
   },
 ];
 
-function CallsNow({ calls }: { calls: AgentStatus['in_flight'] }): VNode {
+function CallsNow({ calls }: { calls: ConnectedAgent['in_flight'] }): VNode {
   const more = calls.length - SHOWN_CALLS;
   return html`
     <ul class="calls-now">

@@ -1,6 +1,4 @@
-import type { CallEvent } from '../../fleet/fleet.js';
-import { callerName } from '../text/caller.js';
-import { matches } from '../text/sort.js';
+import type { AuditParams, CallEvent } from '../../fleet/fleet.js';
 
 /** What the page asks the audit for; the params of `fleet/audit`. */
 export interface CallFilter {
@@ -25,17 +23,8 @@ export function readFilter(query: URLSearchParams): CallFilter {
 }
 
 /** Without what is not asked for. */
-export function paramsOf(filter: CallFilter): Record<string, string> {
+export function paramsOf(filter: CallFilter): AuditParams {
   return Object.fromEntries(FILTER_KEYS.map((key) => [key, filter[key]]).filter(([, value]) => value !== ''));
-}
-
-/** Whether a live call belongs to the list, as the audit would say. */
-export function isWanted(call: CallEvent, { server, tool, caller, outcome, text }: CallFilter): boolean {
-  if (server !== '' && call.server !== server) return false;
-  if (tool !== '' && call.tool !== tool) return false;
-  if (caller !== '' && call.caller !== caller) return false;
-  if (outcome !== '' && call.ok !== (outcome === 'ok')) return false;
-  return matches(text, [call.server, call.tool, call.method, call.error, call.agent, callerName(call)]);
 }
 
 /** A call is one line of the audit, and no two of a daemon end at one time with one caller and request. */

@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { CallEvent } from '../../fleet/fleet.js';
-import type { AuditReport } from '../live/answers.js';
+import { callMatcher } from '../../fleet/call-matcher.js';
+import type { AuditPage, CallEvent } from '../../fleet/fleet.js';
 import { FleetError } from '../live/fleet-error.js';
 import { appended } from '../live/ring.js';
 import { isLive, onEvents, request, status } from '../live/store.js';
@@ -13,7 +13,7 @@ import { Button } from '../parts/button.js';
 import { Choice, FilterBox } from '../parts/inputs.js';
 import { go, href, route } from '../parts/route.js';
 import { dateAndTime, plural } from '../text/format.js';
-import { type CallFilter, isWanted, joined, paramsOf, readFilter } from './call-filter.js';
+import { type CallFilter, joined, paramsOf, readFilter } from './call-filter.js';
 import { CallsTable } from './calls-table.js';
 import { FiguresTable } from './figures-table.js';
 
@@ -25,7 +25,7 @@ const TYPING_MS = 250;
 export function CallsPage(): VNode {
   const filter = readFilter(route.value.query);
   const params = paramsOf(filter);
-  const { fetched, error, refresh } = useRequest<AuditReport>('fleet/audit', { ...params, limit: PAGE_SIZE });
+  const { fetched, error, refresh } = useRequest<AuditPage>('fleet/audit', { ...params, limit: PAGE_SIZE });
   const change = (next: Partial<CallFilter>, isReplacing = false) =>
     go(href('calls', [], { ...filter, ...next }), isReplacing);
   return html`
@@ -84,7 +84,7 @@ function Filters({ filter, change }: FiltersProps): VNode {
 
 interface CallListProps {
   filter: CallFilter;
-  first: { value: AuditReport; at: number };
+  first: { value: AuditPage; at: number };
   refresh(): void;
 }
 
@@ -97,17 +97,14 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
   const isFollowing = useSignal(true);
   const missed = useSignal(0);
 
-  useEffect(
-    () =>
-      onEvents((events) => {
-        const calls = events.filter(
-          (event): event is CallEvent => event.topic === 'call' && isWanted(event, filter),
-        );
-        if (isFollowing.peek()) live.value = appended(live.peek(), calls, MOST_LIVE);
-        else missed.value += calls.length;
-      }),
-    [],
-  );
+  useEffect(() => {
+    const isWanted = callMatcher(paramsOf(filter));
+    return onEvents((events) => {
+      const calls = events.filter((event): event is CallEvent => event.topic === 'call' && isWanted(event));
+      if (isFollowing.peek()) live.value = appended(live.peek(), calls, MOST_LIVE);
+      else missed.value += calls.length;
+    });
+  }, []);
   const follow = (isOn: boolean) => {
     isFollowing.value = isOn;
     if (isOn && missed.value > 0) refresh();
@@ -116,7 +113,7 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
   const fetchOlder = async () => {
     try {
       const params = { ...paramsOf(filter), limit: PAGE_SIZE, before: next.value };
-      const answer = await request<AuditReport>('fleet/audit', params);
+      const answer = await request<AuditPage>('fleet/audit', params);
       older.value = [...older.value, ...answer.calls];
       next.value = answer.next;
       error.value = null;

@@ -1,6 +1,6 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import type { ToolFigures } from '../live/answers.js';
+import type { ToolFigures } from '../../fleet/fleet.js';
 import { Empty, Section } from '../parts/basics.js';
 import { type Column, Table } from '../parts/table.js';
 import { count, milliseconds } from '../text/format.js';

@@ -7,7 +7,6 @@ import { Ago, Section, StateBadge, Until } from '../parts/basics.js';
 import { Button } from '../parts/button.js';
 import { giveOrder } from '../parts/orders.js';
 import { href } from '../parts/route.js';
-import { plural } from '../text/format.js';
 import { type Attention, attentionOf, type Help } from './attention.js';
 
 /** What needs a person, with the cause and what helps. Nothing where nothing does. */
@@ -15,7 +14,7 @@ export function AttentionList({ status }: { status: FleetStatus }): VNode | null
   const found = attentionOf(status, now.value);
   if (found.length === 0) return null;
   return html`
-    <${Section} title="Needs attention" class="attention" aside=${plural(found.length, 'matter')}>
+    <${Section} title="Needs attention" class="attention">
       <ul>${found.map((one) => html`<${Item} key=${one.key} one=${one} />`)}</ul>
     <//>`;
 }

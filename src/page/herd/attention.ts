@@ -1,6 +1,6 @@
 import type { FleetStatus, Order, ServerStatus } from '../../fleet/fleet.js';
 import { isFailing } from '../../fleet/missing-lists.js';
-import type { Tone } from '../text/server-state.js';
+import { serverKey, type Tone } from '../text/server-state.js';
 
 /** What helps: an order, or a place of the page. */
 export type Help =
@@ -85,7 +85,7 @@ function ofDaemon(daemon: FleetStatus['daemon']): Attention[] {
 function ofServer(server: ServerStatus, now: number): Attention | undefined {
   const trouble = troubleOf(server, now);
   if (trouble === undefined) return undefined;
-  return { key: `${server.agent ?? ''}/${server.name}`, server, nextTry: server.next_retry_at, ...trouble };
+  return { key: serverKey(server), server, nextTry: server.next_retry_at, ...trouble };
 }
 
 type Trouble = Pick<Attention, 'rank' | 'tone' | 'what' | 'why' | 'fix' | 'help'>;
@@ -94,7 +94,8 @@ function troubleOf(server: ServerStatus, now: number): Trouble | undefined {
   const { name, detail, last_error } = server;
   const message = last_error?.message.replace(`${name}: `, '');
   const why = [message, last_error?.why].filter(Boolean).join('\n') || undefined;
-  const fix = last_error?.fix;
+  // the button beside it opens the logs
+  const fix = last_error?.fix?.startsWith('see "toolherd logs') ? undefined : last_error?.fix;
   const logs: Help = { kind: 'go', page: 'server', rest: [name], tab: 'logs', text: 'Logs' };
   const toConfig: Help = { kind: 'go', page: 'config', rest: [], text: 'Show the problem' };
   const order = (given: Order, text: string): Help => ({ kind: 'order', order: given, text });

@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import type { History } from '../live/answers.js';
+import type { FleetHistory } from '../../fleet/fleet.js';
 import type { Stamped } from '../live/store.js';
 import { AsOf, Section } from '../parts/basics.js';
 import { onThemeChange, token } from '../parts/tokens.js';
@@ -12,7 +12,7 @@ import { type DaySeries, daySeries } from './day-series.js';
 const HEIGHT = 132;
 
 /** Calls, failures and restarts of all servers, in bars of ten minutes. */
-export function DayChart({ history }: { history: Stamped<History> }): VNode {
+export function DayChart({ history }: { history: Stamped<FleetHistory> }): VNode {
   const series = useMemo(() => daySeries(history.value), [history]);
   const [hovered, setHovered] = useState<number | null>(null);
   const { totals } = series;

@@ -1,4 +1,4 @@
-import type { History } from '../live/answers.js';
+import type { FleetHistory } from '../../fleet/fleet.js';
 import { added, bucketed, sum } from '../text/series.js';
 
 export interface DaySeries {
@@ -15,7 +15,7 @@ export interface DaySeries {
 const BAR_MINUTES = 10;
 
 /** All servers together, in bars of ten minutes. The newest bar ends with the present minute. */
-export function daySeries({ from, minute_ms, servers }: History): DaySeries {
+export function daySeries({ from, minute_ms, servers }: FleetHistory): DaySeries {
   const length = servers[0]?.calls.length ?? 0;
   const bars = Math.ceil(length / BAR_MINUTES);
   const total = (key: 'calls' | 'failures' | 'restarts'): number[] =>

@@ -8,7 +8,7 @@ import { AsOf, Empty, Loading, Page, Section } from '../parts/basics.js';
 import { Choice, FilterBox } from '../parts/inputs.js';
 import { go, href, route } from '../parts/route.js';
 import { plural } from '../text/format.js';
-import { stateWord } from '../text/server-state.js';
+import { serverKey, stateWord } from '../text/server-state.js';
 import { matches } from '../text/sort.js';
 import { AttentionList } from './attention-list.js';
 import { DayChart } from './day-chart.js';
@@ -19,7 +19,7 @@ export function HerdPage(): VNode {
   const known = status.value;
   const history = useHistory();
   const byName = useMemo(
-    () => new Map(history?.value.servers.map((server) => [server.name, server])),
+    () => new Map(history?.value.servers.map((server) => [serverKey(server), server])),
     [history],
   );
   if (known === null) return html`<${Page} title="Herd"><${Loading} what="the herd" /><//>`;

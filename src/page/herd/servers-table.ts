@@ -1,7 +1,6 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import type { ServerStatus } from '../../fleet/fleet.js';
-import type { ServerHistory } from '../live/answers.js';
+import type { ServerHistory, ServerStatus } from '../../fleet/fleet.js';
 import { Ago, StateBadge } from '../parts/basics.js';
 import { OrderButtons } from '../parts/orders.js';
 import { href } from '../parts/route.js';
@@ -9,7 +8,7 @@ import { Sparkline } from '../parts/sparkline.js';
 import { type Column, Table } from '../parts/table.js';
 import { count, memory, milliseconds, plural, shortPath } from '../text/format.js';
 import { sum } from '../text/series.js';
-import { stateWord } from '../text/server-state.js';
+import { serverKey, stateWord } from '../text/server-state.js';
 
 export interface ServersTableProps {
   servers: readonly ServerStatus[];
@@ -18,10 +17,8 @@ export interface ServersTableProps {
 
 /** A row for each server. On a narrow screen a row is a card. */
 export function ServersTable({ servers, history }: ServersTableProps): VNode {
-  return html`<${Table} caption="Servers" columns=${columnsFor(history)} rows=${servers} keyOf=${keyOf} />`;
+  return html`<${Table} caption="Servers" columns=${columnsFor(history)} rows=${servers} keyOf=${serverKey} />`;
 }
-
-export const keyOf = ({ name, agent }: ServerStatus): string => `${agent ?? ''}/${name}`;
 
 function columnsFor(history: ReadonlyMap<string, ServerHistory>): Column<ServerStatus>[] {
   return [
@@ -45,8 +42,8 @@ function columnsFor(history: ReadonlyMap<string, ServerHistory>): Column<ServerS
     {
       id: 'activity',
       title: 'Calls, 24 h',
-      cell: ({ name }) => {
-        const known = history.get(name);
+      cell: (server) => {
+        const known = history.get(serverKey(server));
         if (known === undefined) return '';
         const calls = sum(known.calls);
         const failures = sum(known.failures);
@@ -99,8 +96,9 @@ function columnsFor(history: ReadonlyMap<string, ServerHistory>): Column<ServerS
       title: 'Memory',
       isNumber: true,
       sort: ({ pids, rss_bytes }) => (pids.length === 0 ? null : rss_bytes),
-      cell: ({ name, pids, rss_bytes }) => {
-        const known = history.get(name);
+      cell: (server) => {
+        const { pids, rss_bytes } = server;
+        const known = history.get(serverKey(server));
         const shown = pids.length === 0 ? '–' : memory(rss_bytes);
         return html`<span class="memory-cell">${
           known &&
@@ -121,7 +119,8 @@ function columnsFor(history: ReadonlyMap<string, ServerHistory>): Column<ServerS
     {
       id: 'orders',
       title: '',
-      cell: (server) => html`<span class="row-actions"><${OrderButtons} server=${server} most=${2} /></span>`,
+      cell: (server) =>
+        html`<span class="row-actions"><${OrderButtons} server=${server} most=${2} tone="quiet" /></span>`,
     },
   ];
 }

@@ -37,9 +37,9 @@ export interface ConnectionOptions {
   now?: () => number;
 }
 
-/** A daemon that ends is lost at once; one that hangs after at most QUIET + TICK + ANSWER = 1.75 s. */
-const TICK_MS = 250;
-const QUIET_MS = 500;
+/** A daemon that ends is lost at once; one that hangs after at most QUIET + TICK + ANSWER = 1.6 s. */
+const TICK_MS = 200;
+const QUIET_MS = 400;
 const ANSWER_MS = 1000;
 /** Timers that fire this late were held back by the browser: silence before that says nothing. */
 const LATE_MS = 1500;

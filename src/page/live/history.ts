@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { History } from './answers.js';
+import type { FleetHistory } from '../../fleet/fleet.js';
 import { mergeHistory } from './merge-history.js';
 import { epoch, isLive, request, type Stamped } from './store.js';
 
@@ -9,7 +9,7 @@ const DAY_MINUTES = 1440;
 /** A tab that was hidden for longer fetches the day again. */
 const TAIL_MINUTES = 15;
 
-export const history = signal<Stamped<History> | null>(null);
+export const history = signal<Stamped<FleetHistory> | null>(null);
 let fetchedEpoch = -1;
 let isFetching = false;
 
@@ -18,9 +18,9 @@ async function fetchHistory(): Promise<void> {
   isFetching = true;
   try {
     const kept = fetchedEpoch === epoch.peek() ? history.peek() : null;
-    const tail = kept && (await request<History>('fleet/history', { minutes: TAIL_MINUTES }));
+    const tail = kept && (await request<FleetHistory>('fleet/history', { minutes: TAIL_MINUTES }));
     const merged = kept && tail ? mergeHistory(kept.value, tail) : undefined;
-    const value = merged ?? (await request<History>('fleet/history', { minutes: DAY_MINUTES }));
+    const value = merged ?? (await request<FleetHistory>('fleet/history', { minutes: DAY_MINUTES }));
     history.value = { value, at: Date.now() };
     fetchedEpoch = epoch.peek();
   } catch {
@@ -31,7 +31,7 @@ async function fetchHistory(): Promise<void> {
 }
 
 /** Keeps `history` up to date while the component is shown. */
-export function useHistory(): Stamped<History> | null {
+export function useHistory(): Stamped<FleetHistory> | null {
   const connectionNumber = epoch.value;
   useEffect(() => {
     void fetchHistory();

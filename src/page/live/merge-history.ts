@@ -1,4 +1,5 @@
-import type { History, ServerHistory } from './answers.js';
+import type { FleetHistory, ServerHistory } from '../../fleet/fleet.js';
+import { serverKey } from '../text/server-state.js';
 
 const DAY_MINUTES = 1440;
 
@@ -6,19 +7,20 @@ const DAY_MINUTES = 1440;
  * A history with a newer tail of it, so that the page fetches a day once and then a few minutes at a time. The servers are
  * those of the tail: one that was removed goes. Undefined: the two do not meet, and the page fetches the day again.
  */
-export function mergeHistory(kept: History, tail: History): History | undefined {
+export function mergeHistory(kept: FleetHistory, tail: FleetHistory): FleetHistory | undefined {
   const minute = kept.minute_ms;
   const offset = Math.round((Date.parse(tail.from) - Date.parse(kept.from)) / minute);
   const length = lengthOf(kept);
   if (tail.minute_ms !== minute || offset < 0 || offset > length) return undefined;
   const surplus = Math.max(0, offset + lengthOf(tail) - DAY_MINUTES);
-  const before = new Map(kept.servers.map((server) => [server.name, server]));
+  const before = new Map(kept.servers.map((server) => [serverKey(server), server]));
   const join = <Value>(old: readonly Value[] | undefined, added: readonly Value[], none: Value): Value[] =>
     [...(old?.slice(0, offset) ?? new Array<Value>(offset).fill(none)), ...added].slice(surplus);
   const servers = tail.servers.map((server): ServerHistory => {
-    const old = before.get(server.name);
+    const old = before.get(serverKey(server));
     return {
       name: server.name,
+      agent: server.agent,
       calls: join(old?.calls, server.calls, 0),
       failures: join(old?.failures, server.failures, 0),
       restarts: join(old?.restarts, server.restarts, 0),
@@ -29,6 +31,6 @@ export function mergeHistory(kept: History, tail: History): History | undefined 
   return { ...kept, ...tail, from, servers };
 }
 
-function lengthOf({ servers }: History): number {
+function lengthOf({ servers }: FleetHistory): number {
   return servers[0]?.calls.length ?? 0;
 }

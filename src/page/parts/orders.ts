@@ -38,15 +38,16 @@ export interface OrderButtonsProps {
   /** How many at most; the rest is on the page of the server. */
   most?: number;
   size?: 'small' | 'normal';
+  tone?: 'plain' | 'quiet';
 }
 
 /** The orders that change something for this server now. */
-export function OrderButtons({ server, most = 4, size = 'small' }: OrderButtonsProps): VNode {
+export function OrderButtons({ server, most = 4, size = 'small', tone = 'plain' }: OrderButtonsProps): VNode {
   return html`${ordersFor(server)
     .slice(0, most)
     .map(
       (order) => html`
-        <${Button} key=${order} size=${size} label=${`${ORDER_WORDS[order]} ${server.name}`}
+        <${Button} key=${order} size=${size} tone=${tone} label=${`${ORDER_WORDS[order]} ${server.name}`}
           onClick=${() => giveOrder(order, server)}>${ORDER_WORDS[order]}<//>`,
     )}`;
 }

@@ -26,7 +26,7 @@ export interface TableProps<Row> {
   /** Absent: the order of `rows`. */
   initialSort?: { id: string; order: Order } | undefined;
   rowClass?: ((row: Row) => string) | undefined;
-  /** A row of its own below a row: details. Undefined: none. */
+  /** A second row below a row: details. Undefined: none. */
   below?: ((row: Row) => ComponentChildren | undefined) | undefined;
 }
 

@@ -27,3 +27,8 @@ export function stateWord({ state, detail }: Pick<ServerStatus, 'state' | 'detai
       return { word: detail, tone: 'calm' };
   }
 }
+
+/** Views may each have a server of one name. */
+export function serverKey({ name, agent }: Pick<ServerStatus, 'name' | 'agent'>): string {
+  return `${agent ?? ''}/${name}`;
+}

@@ -9,6 +9,8 @@ export interface CallRecordOptions {
   agent?: string | undefined;
   /** The caller behind a name; default: the program that has the herd in its own process. */
   callerOf?(caller: string): Caller | undefined;
+  /** A request of this caller has ended. Called after its reply. */
+  recorded?(caller: string): void;
   /** Writes it down: the JSON of a `CallEvent`. */
   audit?(record: string): void;
   /** Logs bugs. */
@@ -102,6 +104,7 @@ export class CallRecords {
   #record({ server, key, from, facts, atMs }: Ended): void {
     const event = callEvent(server, facts, { from, at: this.#dateOf(atMs), names: this.#names });
     this.#options.audit?.(JSON.stringify(event));
+    if (facts.request.caller !== undefined) this.#options.recorded?.(facts.request.caller);
     this.#listeners.emit(server, key, () => event);
   }
 

@@ -1,6 +1,6 @@
 import type { AnyActorLogic } from 'xstate';
 import type { ServerSpec } from '../../config/fields/spec.js';
-import type { ServerStatus } from '../../fleet/fleet.js';
+import type { FleetHistory, OpenCall, ServerStatus } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
 import { shuttingDown } from '../../shared/call-errors.js';
 import { type Clock, dateOf, isoDateOf } from '../../shared/clock.js';
@@ -12,6 +12,7 @@ import { CallCounts } from '../events/call-counts.js';
 import { type EndedCall, serverError } from '../events/call-event.js';
 import { type CallRecordOptions, CallRecords } from '../events/call-records.js';
 import type { EventBus, Topic } from '../events/event-bus.js';
+import { History, type Totals } from '../events/history.js';
 import { type ActorOwners, type Change, type Chart, Journal } from '../events/journal.js';
 import type { JournalStore } from '../events/journal-file.js';
 import { MessageTap, type MessageTapOptions } from '../events/message-tap.js';
@@ -24,9 +25,11 @@ import { Permits } from '../server/permits.js';
 import { ServerPool } from '../server/server-pool.js';
 import { identityOf } from '../spec-identity.js';
 import { startRoot } from './root.js';
-import { toStatus } from './status.js';
+import { memoryOf, toStatus } from './status.js';
 
-export interface HerdOptions extends MessageTapOptions, Pick<CallRecordOptions, 'callerOf' | 'audit'> {
+export interface HerdOptions
+  extends MessageTapOptions,
+    Pick<CallRecordOptions, 'callerOf' | 'recorded' | 'audit'> {
   /** The agent, where the herd is one agent's alone. */
   agent?: string | undefined;
   random(): number;
@@ -85,6 +88,7 @@ export class HerdCore {
   readonly messageTap: MessageTap;
   readonly budget: MemoryBudget;
   readonly callCounts = new CallCounts();
+  readonly recorder: History;
   readonly #options: HerdOptions;
   readonly #memoryOf: MemoryOf;
   readonly #journal: Journal;
@@ -134,6 +138,7 @@ export class HerdCore {
     const warn = (text: string) => options.warn?.(text);
     const budget = new MemoryBudget({ clock, memoryOf: this.#memoryOf, warn });
     this.budget = budget;
+    this.recorder = new History(clock, () => this.#totals());
     const { catalogs } = options;
     const pins = options.pins && { ...options.pins, redact: options.redactFor };
     let generation = 0;
@@ -169,6 +174,7 @@ export class HerdCore {
         this.#journalIds.delete(key);
         this.#logOwnerTags.delete(key);
         this.callCounts.forget(key);
+        this.recorder.forget(key);
       },
     });
   }
@@ -261,6 +267,27 @@ export class HerdCore {
     });
   }
 
+  history(visibles: readonly VisibleServer[], minutes?: number): FleetHistory {
+    const servers = visibles.map(({ server, agent }) => ({ key: server.key, name: server.spec.name, agent }));
+    return this.recorder.read(servers, minutes);
+  }
+
+  /** The calls of all servers that have no outcome, by their callers. The names of tools are as redacted as in the audit. */
+  openCalls(): Map<string, OpenCall[]> {
+    const byCaller = new Map<string, OpenCall[]>();
+    for (const server of [...this.pool.servers, ...this.pool.retiring]) {
+      for (const { method, params, caller, begunAt } of server.openCalls()) {
+        if (caller === undefined) continue;
+        const tool = method === 'tools/call' && typeof params?.name === 'string' ? params.name : null;
+        const since = isoDateOf(this.clock, begunAt);
+        const open = byCaller.get(caller) ?? [];
+        open.push(this.redact({ server: server.spec.name, tool, method, since }));
+        byCaller.set(caller, open);
+      }
+    }
+    return byCaller;
+  }
+
   /** The pins of these identities have changed, or, without identities, the policy for all. */
   recheckPins(identities?: ReadonlySet<string>): void {
     for (const server of this.pool.servers)
@@ -320,6 +347,14 @@ export class HerdCore {
   /** Writes the records of all requests that have ended. */
   flushRecords(): void {
     this.#records.flush();
+  }
+
+  #totals(): Totals[] {
+    const servers = this.pool.servers.map((server) => ({ server, snapshot: server.snapshot() }));
+    const memory = this.#memoryOf(servers.flatMap(({ snapshot }) => snapshot.pids));
+    return servers.map(({ server: { key, calls, failures }, snapshot: { pids, restarts } }) => {
+      return { key, calls, failures, restarts, rssBytes: memoryOf(pids, memory) };
+    });
   }
 
   #hasListeners(topic: Topic): boolean {

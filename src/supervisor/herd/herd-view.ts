@@ -1,5 +1,7 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
 import type {
+  FleetHistory,
+  HistoryParams,
   Inspection,
   InstructionsParams,
   LevelFor,
@@ -274,6 +276,10 @@ export class HerdView implements ViewSubscriber, Holder {
 
   status(names?: readonly string[]): ServerStatus[] {
     return this.#orders.status(names);
+  }
+
+  history(params?: HistoryParams): FleetHistory {
+    return this.#orders.history(params);
   }
 
   order(

@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
-import type { ReloadReport, ShutdownReport } from '../../fleet/fleet.js';
+import type { OpenCall, ReloadReport, ShutdownReport } from '../../fleet/fleet.js';
 import type { LinkLog } from '../../link/link.js';
 import { coalesce, withTimeout } from '../../shared/async.js';
 import { shuttingDown } from '../../shared/call-errors.js';
@@ -80,6 +80,18 @@ export class Herd {
   /** `daemon.log_level` has changed. */
   renewLogLevels(): void {
     for (const server of this.#core.pool.servers) server.renewLogLevel();
+  }
+
+  /** Records the history of all servers from now on, until the returned function is called. */
+  recordHistory(): () => void {
+    const { recorder } = this.#core;
+    recorder.begin();
+    return () => recorder.end();
+  }
+
+  /** The calls that have no outcome, by their callers. */
+  openCalls(): ReadonlyMap<string, OpenCall[]> {
+    return this.#core.openCalls();
   }
 
   /** Writes into the journal of a server what toolherd did for this incarnation. */

@@ -85,7 +85,7 @@ function listsOf(
 }
 
 /** Null where it cannot be measured; 0 where nothing runs. */
-function memoryOf(pids: readonly number[], memory: StatusSources['memory']): number | null {
+export function memoryOf(pids: readonly number[], memory: StatusSources['memory']): number | null {
   const known = pids.flatMap((pid) => memory?.get(pid) ?? []);
   if (memory === null || (pids.length > 0 && known.length === 0)) return null;
   return known.reduce((sum, bytes) => sum + bytes, 0);

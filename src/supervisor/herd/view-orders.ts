@@ -1,5 +1,7 @@
 import type {
   Detail,
+  FleetHistory,
+  HistoryParams,
   Inspection,
   Order,
   PinParams,
@@ -53,6 +55,18 @@ export class ViewOrders {
     if (names !== undefined) return this.#core.status(this.#named(names));
     if (!this.#isGlobal) return this.#core.status(this.#all());
     return this.#core.status([...this.#view.visibles(), ...this.#core.others(this.#view)]);
+  }
+
+  /** Without names the global view also has the servers of other views. Any other has only its own. */
+  history({ servers: names, minutes }: HistoryParams = {}): FleetHistory {
+    if (this.#isGlobal) {
+      const all = [...this.#view.visibles(), ...this.#core.others(this.#view)];
+      return this.#core.history(names === undefined ? all : this.#named(names), minutes);
+    }
+    const unknown = names?.find((name) => this.#servers.get(name) === undefined);
+    if (unknown !== undefined) throw this.#servers.unknown(unknown);
+    const own = this.#view.visibles().filter(({ server }) => names?.includes(server.spec.name) !== false);
+    return this.#core.history(own, minutes);
   }
 
   async order(order: Order, selection: Selection, wait = false): Promise<ServerStatus[]> {

@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
-import type { CallHandle, CallRequest } from '../../link/calls/call.js';
+import type { BegunCall, CallHandle, CallRequest } from '../../link/calls/call.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import type { Ending } from '../../machines/restart/ending.js';
 import { type MCPError, MCPProtocolError } from '../../shared/call-errors.js';
@@ -192,6 +192,11 @@ export class ConfiguredServer {
   get isComparedAnew(): boolean {
     if (this.pinning?.policy !== 'enforce' || !this.spec.loadTools) return false;
     return !this.#runner.isReady;
+  }
+
+  /** Its calls without an outcome, as far as they have reached it. */
+  openCalls(): BegunCall[] {
+    return this.#runner.openCalls();
   }
 
   snapshot(): ServerSnapshot {

@@ -1,4 +1,4 @@
-import type { CallHandle, CallRequest } from '../../link/calls/call.js';
+import type { BegunCall, CallHandle, CallRequest } from '../../link/calls/call.js';
 import type { Session } from '../../link/calls/session.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { CallSink } from '../../shared/call-sink.js';
@@ -33,6 +33,11 @@ export class Gate {
   /** Calls that are here or with the server, for choosing the least busy of several. */
   get load(): number {
     return this.#waitingCalls.size + (this.#session?.inFlight ?? 0) + (this.#session?.waiting ?? 0);
+  }
+
+  /** Calls that wait here. */
+  get held(): BegunCall[] {
+    return this.#waitingCalls.all();
   }
 
   get waiting(): number {

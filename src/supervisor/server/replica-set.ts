@@ -1,4 +1,4 @@
-import type { CallHandle, CallRequest } from '../../link/calls/call.js';
+import type { BegunCall, CallHandle, CallRequest } from '../../link/calls/call.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import type { Ending } from '../../machines/restart/ending.js';
 import type { MCPError } from '../../shared/call-errors.js';
@@ -112,6 +112,10 @@ export class ReplicaSet implements Runner {
 
   renewLogLevel(): void {
     for (const replica of this.#replicas) replica.renewLogLevel();
+  }
+
+  openCalls(): BegunCall[] {
+    return this.#replicas.flatMap((replica) => replica.openCalls());
   }
 
   snapshot(): ServerSnapshot {

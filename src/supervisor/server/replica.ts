@@ -1,4 +1,5 @@
 import { type ActorRefFrom, type SnapshotFrom, waitFor } from 'xstate';
+import type { BegunCall } from '../../link/calls/call.js';
 import { endingError } from '../../link/failures/ending-error.js';
 import type { Link } from '../../link/link.js';
 import type { KeeperMachine } from '../../machines/keeper.js';
@@ -169,6 +170,10 @@ export class Replica {
   get detail(): KeeperStateName {
     if (this.#broken !== undefined) return 'quarantined';
     return keeperState(stateName(this.#keeper.getSnapshot().value));
+  }
+
+  openCalls(): BegunCall[] {
+    return [...this.gate.held, ...(this.#gated.link?.session.unsettled ?? [])];
   }
 
   get #inFlight(): number {

@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
-import type { CallHandle, CallRequest } from '../../link/calls/call.js';
+import type { BegunCall, CallHandle, CallRequest } from '../../link/calls/call.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import type { Ending } from '../../machines/restart/ending.js';
 import type { MCPError } from '../../shared/call-errors.js';
@@ -39,6 +39,8 @@ export interface Runner {
   recheckPins(): void;
   /** Agents may want another level of log messages. */
   renewLogLevel(): void;
+  /** Calls without an outcome. */
+  openCalls(): BegunCall[];
   snapshot(): ServerSnapshot;
   /** Resolves when every process runs, or is known not to. */
   whenDecided(): Promise<void>;

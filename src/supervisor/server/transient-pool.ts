@@ -1,6 +1,6 @@
 import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/fields/spec.js';
-import type { CallHandle, CallRequest } from '../../link/calls/call.js';
+import type { BegunCall, CallHandle, CallRequest } from '../../link/calls/call.js';
 import { endingError } from '../../link/failures/ending-error.js';
 import type { StartPurpose } from '../../machines/permit.js';
 import { bug, type Ending } from '../../machines/restart/ending.js';
@@ -84,6 +84,10 @@ export class TransientPool implements Runner {
       inFlight: processes.reduce((sum, { inFlight }) => sum + inFlight, 0),
       opened: this.#newest?.opened,
     };
+  }
+
+  openCalls(): BegunCall[] {
+    return [...this.#queue.all(), ...[...this.#processes.values()].flatMap((one) => one.openCalls())];
   }
 
   begin(): void {

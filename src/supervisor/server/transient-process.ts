@@ -1,6 +1,6 @@
 import type { ActorRefFrom } from 'xstate';
 import type { StdioSpec } from '../../config/fields/spec.js';
-import type { CallHandle, CallRequest } from '../../link/calls/call.js';
+import type { BegunCall, CallHandle, CallRequest } from '../../link/calls/call.js';
 import { endingError } from '../../link/failures/ending-error.js';
 import type { Opened } from '../../link/link.js';
 import type { StartPurpose } from '../../machines/permit.js';
@@ -98,6 +98,10 @@ export class TransientProcess {
 
   get opened(): Opened | undefined {
     return this.#gated.opened;
+  }
+
+  openCalls(): BegunCall[] {
+    return [...this.#gate.held, ...(this.#gated.link?.session.unsettled ?? [])];
   }
 
   get inFlight(): number {

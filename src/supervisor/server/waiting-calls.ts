@@ -1,4 +1,4 @@
-import type { CallHandle, CallRequest } from '../../link/calls/call.js';
+import type { BegunCall, CallHandle, CallRequest } from '../../link/calls/call.js';
 import { Deadlines, type Timed } from '../../link/calls/deadlines.js';
 import { cancelled } from '../../link/calls/refusals.js';
 import { type MCPError, MCPTimeoutError, OverloadedError } from '../../shared/call-errors.js';
@@ -34,6 +34,12 @@ export class WaitingCalls {
 
   get size(): number {
     return this.#waiting.size;
+  }
+
+  all(): BegunCall[] {
+    return [...this.#waiting].flatMap(({ request, since }) =>
+      request.isOwn ? [] : [{ ...request, begunAt: since }],
+    );
   }
 
   /** Undefined when too many wait: its sink has the error then. The handle stays valid after the call was handed over. */
@@ -112,6 +118,7 @@ export class WaitingCalls {
 class WaitingCall implements Timed {
   readonly request: CallRequest;
   readonly sink: CallSink;
+  readonly since: number;
   readonly deadline: number;
   readonly bytes: number;
   tick = 0;
@@ -121,6 +128,7 @@ class WaitingCall implements Timed {
   constructor(request: CallRequest, sink: CallSink, now: number) {
     this.request = request;
     this.sink = sink;
+    this.since = now;
     this.deadline = request.timeoutMs === undefined ? Number.POSITIVE_INFINITY : now + request.timeoutMs;
     this.bytes = weightOf(request.params);
   }

@@ -17,6 +17,9 @@ describe('the methods of the socket', () => {
       new Set([
         'fleet/hello',
         'fleet/status',
+        'fleet/history',
+        'fleet/agents',
+        'fleet/audit',
         'fleet/start',
         'fleet/stop',
         'fleet/restart',
@@ -72,6 +75,19 @@ describe('the methods of the socket', () => {
   it.each([
     ['fleet/status', undefined, ['status', undefined], { servers: [{ name: 'a' }, { name: 'b' }] }],
     ['fleet/status', { servers: ['b'] }, ['status', ['b']], { servers: [{ name: 'b' }] }],
+    [
+      'fleet/history',
+      { servers: ['b'], minutes: 5 },
+      ['history', { servers: ['b'], minutes: 5 }],
+      { minute_ms: 60_000 },
+    ],
+    ['fleet/agents', {}, ['agents', { agent: null, profile: null, caller: 'connection 1' }], { agents: [] }],
+    [
+      'fleet/audit',
+      { tool: 't', outcome: 'failed', limit: 3 },
+      ['audit', expect.objectContaining({ tool: 't', outcome: 'failed', limit: 3 }), expect.anything()],
+      { calls: [], next: null },
+    ],
     [
       'fleet/start',
       { servers: ['a'] },
