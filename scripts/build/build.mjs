@@ -92,6 +92,7 @@ await Promise.all([
       ['command', 'src/cli/run.ts'],
       ['report-error', 'src/cli/core/report-error.ts'],
       ['watch', 'src/cli/commands/servers/watch.ts'],
+      ['status-history', 'src/cli/commands/servers/status-history.ts'],
       ['draw-chart', 'src/cli/commands/servers/draw-chart.ts'],
       ['tool-help', 'src/cli/commands/tools/tool-help.ts'],
       ['confirm', 'src/cli/ui/confirm.ts'],

@@ -17,7 +17,7 @@ export interface ServerHistory {
   /** Calls that ended with an error. */
   failures: number[];
   restarts: number[];
-  /** At the end of each minute, to 64 KiB. Null: not known, or before the daemon ran; 0: nothing runs. */
+  /** At the end of each minute, to 256 KiB. Null: not known, or before the daemon ran; 0: nothing runs. */
   rss_bytes: (number | null)[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * Every command, in the groups and the order of `toolherd --help`, with the line that stands there. A command itself is
- * declared in a file of commands/, which is loaded when the command is called: so the overview costs one file, not 46.
+ * declared in a file of commands/, which is loaded when the command is called: so the overview costs one file, not 48.
  */
 export const GROUPS = {
   'Start here': {
@@ -21,6 +21,7 @@ export const GROUPS = {
     inspect: 'show everything about a server',
     logs: 'show what servers wrote and logged',
     events: 'show what happens, as it happens',
+    audit: 'show who called what, and how it ended',
     outdated: 'list packages that have a newer version',
     update: 'install newer packages, and restart their servers',
     register: 'add a server to the daemon alone, not to a file',
@@ -51,6 +52,7 @@ export const GROUPS = {
   Agents: {
     bridge: 'offer the herd to an agent as one MCP server',
     detach: 'undo attach',
+    agents: 'show who is connected, and what they call now',
     profiles: 'show the profiles of the config, and what each costs',
   },
   Trust: {

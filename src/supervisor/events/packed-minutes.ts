@@ -8,13 +8,14 @@ export interface Minute {
   rss: number | null;
 }
 
-/** Memory is kept in steps of 64 KiB: a process at rest then costs nothing. */
-export const RSS_UNIT = 65_536;
+/** Memory is kept in steps of 256 KiB: a process at rest then costs nothing, and a change of up to 16 MB one byte. */
+export const RSS_UNIT = 2 ** 18;
 
 const BLOCK_MINUTES = 60;
 /** The present one may have one minute only. */
 const MOST_BLOCKS = HISTORY_MINUTES / BLOCK_MINUTES + 1;
-const FIRST_BYTES = 64;
+/** It grows by this much, once in an hour or more. */
+const MORE_BYTES = 256;
 
 /** A byte below it stands for so many minutes (and one) in which nothing happened; any other for one minute, by its flags. */
 const BUSY = 0x80;
@@ -33,11 +34,11 @@ interface Block {
 }
 
 /**
- * The minutes of one server, packed: a quiet minute costs a fraction of a byte, a busy one about four. An array of numbers
+ * The minutes of one server, packed: a quiet minute costs a fraction of a byte, a busy one about four. Arrays of numbers
  * would take 46 kB a server. Blocks of an hour can be read alone, so that the oldest can be dropped.
  */
 export class PackedMinutes {
-  #bytes = new Uint8Array(FIRST_BYTES);
+  #bytes = new Uint8Array(0);
   #used = 0;
   #blocks: Block[] = [];
   /** Where the last run is, if it can still grow. */
@@ -164,7 +165,7 @@ export class PackedMinutes {
 
   #push(byte: number): void {
     if (this.#used === this.#bytes.length) {
-      const more = new Uint8Array(Math.ceil(this.#used * 1.25));
+      const more = new Uint8Array(this.#used + MORE_BYTES);
       more.set(this.#bytes);
       this.#bytes = more;
     }

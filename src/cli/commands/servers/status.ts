@@ -31,6 +31,7 @@ Details:
   args: { servers: { label: 'SERVER', optional: true, many: true, complete: 'any server' } },
   options: {
     watch: { type: 'boolean', about: 'show every change until q or Ctrl-C' },
+    history: { type: 'boolean', about: 'calls, failures, restarts and memory of the last 24 hours' },
     wait: { type: 'boolean', about: 'wait until no server is starting' },
     'exit-code': { type: 'boolean', about: 'exit 1 unless every enabled server is well' },
   },
@@ -40,6 +41,7 @@ Details:
     ['toolherd status -v', 'also the protocol and the lists'],
     ['toolherd status --watch --json', 'a line of JSON for every change'],
     'toolherd status --wait --exit-code',
+    ['toolherd status --history', 'calls and memory as bars'],
   ],
   exits: {
     ok: 'ok',
@@ -52,9 +54,15 @@ Details:
     const { args, options, output } = context;
     const names = args.servers.length === 0 ? undefined : args.servers;
     if (options.watch) {
+      if (options.history) throw new UsageError('--watch shows what happens now', 'leave out --history');
       if (options.wait)
         throw new UsageError('--watch does not end, so there is nothing to wait for', 'leave out --wait');
       return loadBundle<typeof import('./watch.js')>('watch').watch(context, names);
+    }
+    if (options.history) {
+      if (options.wait || options['exit-code'])
+        throw new UsageError('--history shows the past', 'leave out --wait and --exit-code');
+      return loadBundle<typeof import('./status-history.js')>('status-history').showHistory(context, names);
     }
     // in a project, servers of other agents count only where they are named
     const counts = ({ other_view }: ServerStatus) =>
