@@ -29,6 +29,7 @@ console.log(`The herd runs in the background. Try next:
   alias toolherd='TOOLHERD_HOME="${home}" node "${command}"'
 
   toolherd status                              the herd as it is now
+  toolherd ui                                  the same in your browser
   toolherd tools                               all tools of the herd
   toolherd call everything.get-sum a=2 b=3     call a tool
   toolherd why memory                          what happened to a server

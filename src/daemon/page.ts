@@ -55,10 +55,13 @@ export class Page {
     return this.#serialized(() => this.#link());
   }
 
-  async close(): Promise<void> {
-    this.#dashboard?.close();
-    this.#dashboard = undefined;
-    await this.#port.close();
+  close(): Promise<void> {
+    return this.#serialized(async () => {
+      const dashboard = this.#dashboard;
+      this.#dashboard = undefined;
+      await dashboard?.close();
+      await this.#port.close();
+    });
   }
 
   async #link(): Promise<UiLink> {

@@ -12,6 +12,7 @@ import { Params } from '../ipc/jsonrpc/params.js';
 import { MAX_LINE_BYTES } from '../ipc/jsonrpc/peer.js';
 import { type ErrorObject, toErrorObject } from '../ipc/jsonrpc/rpc-error.js';
 import type { FleetServer } from '../ipc/server/fleet-server.js';
+import { withTimeout } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { CODE } from '../shared/mcp/rpc-codes.js';
 import { UsageError } from '../shared/report/usage-error.js';
@@ -37,6 +38,8 @@ export interface DashboardOptions {
 export const IDLE_MS = 3_600_000;
 /** A page that reads slower than the herd has events loses some of them, and is told how many. */
 const MOST_EVENT_BYTES = 2 ** 20;
+/** How long a page has to close its connection. */
+const GRACE_MS = 500;
 /** For requests to the registry. */
 const REGISTRY_MS = 30_000;
 const OPEN = /^\/ui\/open\?key=([\w-]+)$/;
@@ -92,19 +95,23 @@ export class Dashboard implements PageRequests {
     refusePage(response, refusal);
   }
 
-  /** The daemon ends, or no page was open for an hour. */
-  close(): void {
-    this.#options.clock.clearTimeout(this.#idle);
-    for (const page of this.#sockets.clients) page.close(1001, 'the daemon ends');
+  /** Tells every page that the daemon ends, and waits for them a moment. */
+  async close(): Promise<void> {
+    const { clock } = this.#options;
+    clock.clearTimeout(this.#idle);
+    const closed = [...this.#sockets.clients].map((page) => {
+      page.close(1001, 'the daemon ends');
+      return new Promise((resolve) => page.once('close', resolve));
+    });
+    if (closed.length > 0) await withTimeout(GRACE_MS, Promise.all(closed), clock);
+    for (const page of this.#sockets.clients) page.terminate();
   }
 
   #refusal(request: IncomingMessage, names: readonly string[]): Refusal | undefined {
-    const site = request.headers['sec-fetch-site'];
     const refusal = guardNames(names)(request);
     if (refusal !== undefined) return refusal;
-    if (site === 'cross-site' || site === 'same-site') {
-      if (!OPEN.test(request.url ?? '')) return { status: 403, message: 'another web page asked for it' };
-    }
+    if (isOfAnotherSite(request) && !OPEN.test(request.url ?? ''))
+      return { status: 403, message: 'another web page asked for it' };
     if (request.method === 'GET') return undefined;
     return { status: 405, message: 'this can only be read', headers: { Allow: 'GET' } };
   }
@@ -132,9 +139,11 @@ export class Dashboard implements PageRequests {
     const page = this.#access.open(key);
     if (page === undefined) return USED_LINK;
     const path = `/ui/${page.id}/`;
-    response.writeHead(303, {
+    // after a click on a web page the browser would leave the cookie out of a redirect; after a refresh it does not
+    const isClicked = isOfAnotherSite(request);
+    response.writeHead(isClicked ? 200 : 303, {
       ...SECURITY_HEADERS,
-      Location: path,
+      ...(isClicked ? { Refresh: `0; url=${path}` } : { Location: path }),
       'Set-Cookie': `${cookieName(request)}=${page.secret}; HttpOnly; SameSite=Strict; Path=${path}`,
       'Content-Length': 0,
     });
@@ -217,6 +226,12 @@ function usageError(error: unknown): ErrorObject | undefined {
   if (!(error instanceof UsageError)) return undefined;
   const { type, message, fix } = error;
   return { code: CODE.invalidParams, message, data: { type, message, fix, retryable: false, sent: false } };
+}
+
+/** As browsers say it. Programs do not, and have no cookie of another site. */
+function isOfAnotherSite({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === 'cross-site' || site === 'same-site';
 }
 
 /** Browsers send cookies of 127.0.0.1 to every port: the name keeps those of two daemons apart. */

@@ -54,6 +54,7 @@ Output that is not read is dropped; the log files have all lines.`,
     context.output.print(
       `running (pid ${pid}), ${servers} ${servers === 1 ? 'server' : 'servers'} configured`,
     );
+    if (context.output.columns !== undefined) context.output.note('see the herd in a browser: toolherd ui');
     return EXIT.ok;
   },
 });

@@ -82,6 +82,7 @@ Details:
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
     if (daemon.http?.error) output.note(`warning: HTTP is not served on TCP: ${daemon.http.error}`);
+    if (output.columns !== undefined) output.note('the herd in a browser: toolherd ui');
     const isWell = servers
       .filter(counts)
       .every(({ detail }) => ['idle', 'running', 'stopped', 'disabled'].includes(detail));
