@@ -3,7 +3,13 @@ import { html } from 'htm/preact';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Inspection, JournalEntry } from '../../fleet/fleet.js';
-import { type ChartDrawing, type DrawnEdge, type DrawnState, drawnEdge, drawnState } from '../../machines/chart-drawing.js';
+import {
+  type ChartDrawing,
+  type DrawnEdge,
+  type DrawnState,
+  drawnEdge,
+  drawnState,
+} from '../../machines/chart-drawing.js';
 import { Ago } from '../parts/basics.js';
 import { lastStep } from './timeline.js';
 
@@ -62,9 +68,12 @@ function Chart({ name, about, drawing, present, last }: ChartProps): VNode {
         <button type="button" class="small" aria-pressed=${isWhole.value} aria-label=${`Whole chart of the ${word}`}
           onClick=${() => (isWhole.value = !isWhole.value)}>${isWhole.value ? 'Near the state' : 'Whole chart'}</button>
         <p><strong>${name}</strong> <span class="muted">${about}</span></p>
-        <p><code class="lit">${present || 'no state'}</code>${last !== undefined && html`<span> for <${Ago} at=${last.at} isBare />, by <code>${
-          last.event
-        }</code>: ${last.cause}</span>`}</p>
+        <p><code class="lit">${present || 'no state'}</code>${
+          last !== undefined &&
+          html`<span> for <${Ago} at=${last.at} isBare />, by <code>${
+            last.event
+          }</code>: ${last.cause}</span>`
+        }</p>
       </figcaption>
       <${Scroll} key=${isWhole.value} label=${`Statechart of the ${word}`} lit=${isWhole.value ? undefined : lit}>
         <${Drawing} drawing=${drawing} lit=${lit} taken=${taken} scale=${isWhole.value ? 1 : NEAR}
@@ -74,7 +83,15 @@ function Chart({ name, about, drawing, present, last }: ChartProps): VNode {
 }
 
 /** Keeps the lit state in the middle. */
-function Scroll({ label, lit, children }: { label: string; lit: DrawnState | undefined; children?: ComponentChildren }): VNode {
+function Scroll({
+  label,
+  lit,
+  children,
+}: {
+  label: string;
+  lit: DrawnState | undefined;
+  children?: ComponentChildren;
+}): VNode {
   const box = useRef<HTMLDivElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
@@ -101,8 +118,12 @@ function Drawing({ drawing, lit, taken, scale, label }: DrawingProps): VNode {
   const { width, height, states, edges } = drawing;
   const id = useId();
   const outer = new Set(states.map(({ parent }) => parent));
-  const classOf = (state: DrawnState) =>
-    ['state', state === lit && 'lit', state.id === lit?.parent && 'around', outer.has(state.id) && 'outer'];
+  const classOf = (state: DrawnState) => [
+    'state',
+    state === lit && 'lit',
+    state.id === lit?.parent && 'around',
+    outer.has(state.id) && 'outer',
+  ];
   const edge = (one: DrawnEdge) => {
     const kind = one === taken ? '-taken' : '';
     return html`
@@ -118,7 +139,9 @@ function Drawing({ drawing, lit, taken, scale, label }: DrawingProps): VNode {
     <svg viewBox="0 0 ${width} ${height}" width=${width * scale} height=${height * scale} role="img" aria-label=${label}>
       <defs>
         ${['', '-taken'].map(
-          (kind) => html`<marker id=${`${id}${kind}`} class=${`tip${kind}`} viewBox="0 0 8 8" refX="8" refY="4"
+          (
+            kind,
+          ) => html`<marker id=${`${id}${kind}`} class=${`tip${kind}`} viewBox="0 0 8 8" refX="8" refY="4"
             markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z" /></marker>`,
         )}
       </defs>

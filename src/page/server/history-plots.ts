@@ -3,7 +3,7 @@ import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import type { History, ServerHistory } from '../live/answers.js';
+import type { FleetHistory, ServerHistory } from '../../fleet/fleet.js';
 import { useRequest } from '../live/use-request.js';
 import { AsOf, ErrorBox, Section } from '../parts/basics.js';
 import { Choice } from '../parts/inputs.js';
@@ -21,7 +21,7 @@ const RANGES = [
 export function HistoryPlots({ server }: { server: string }): VNode {
   const range = useSignal<'60' | '360' | '1440'>('60');
   const params = { servers: [server], minutes: Number(range.value) };
-  const { fetched, error } = useRequest<History>('fleet/history', params, { everyMs: 10_000 });
+  const { fetched, error } = useRequest<FleetHistory>('fleet/history', params, { everyMs: 10_000 });
   const found = fetched?.value.servers[0];
   const choice = html`<${AsOf} at=${fetched?.at} /><${Choice} label="Show" value=${range.value} choices=${RANGES}
     onChange=${(value: '60' | '360' | '1440') => (range.value = value)} />`;
@@ -34,7 +34,7 @@ export function HistoryPlots({ server }: { server: string }): VNode {
     <//>`;
 }
 
-function Plots({ history, series }: { history: History; series: ServerHistory }): VNode {
+function Plots({ history, series }: { history: FleetHistory; series: ServerHistory }): VNode {
   const start = Date.parse(history.from) / 1000;
   const times = series.calls.map((_, index) => start + (index * history.minute_ms) / 1000);
   const known = series.rss_bytes.filter((value) => value !== null);

@@ -72,7 +72,8 @@ const SETTLE_MS = 150;
 function refreshOnEvents(name: string, refresh: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = onEvents((events) => {
-    if (!events.some(({ server, topic }) => server === name && (topic === 'state' || topic === 'catalog'))) return;
+    if (!events.some(({ server, topic }) => server === name && (topic === 'state' || topic === 'catalog')))
+      return;
     if (timer === undefined) refresh();
     clearTimeout(timer);
     timer = setTimeout(() => {

@@ -12,16 +12,31 @@ import { confirm } from '../parts/dialog.js';
 import { act } from '../parts/toast.js';
 
 /** What a reader looks for first. The rest follows in the order of the spec. */
-const FIRST = ['description', 'transport', 'command', 'args', 'url', 'headers', 'env', 'cwd', 'lifecycle', 'start', 'restart'];
+const FIRST = [
+  'description',
+  'transport',
+  'command',
+  'args',
+  'url',
+  'headers',
+  'env',
+  'cwd',
+  'lifecycle',
+  'start',
+  'restart',
+];
 
 /** How the server is configured: its spec, where it stands, and its package. */
 export function Spec({ inspection }: { inspection: Inspection }): VNode {
-  const { server, spec, status } = inspection;
+  const { spec, status } = inspection;
   const { origin, name: _, ...fields } = spec;
   const { file, line } = (origin ?? {}) as { file?: string; line?: number };
   const where = file && `${file}:${line}`;
   const names = Object.keys(fields);
-  const ordered = [...FIRST.filter((name) => names.includes(name)), ...names.filter((name) => !FIRST.includes(name))];
+  const ordered = [
+    ...FIRST.filter((name) => names.includes(name)),
+    ...names.filter((name) => !FIRST.includes(name)),
+  ];
   const aside = where && html`<code>${where}</code><${CopyButton} text=${where} label="Copy the place" />`;
   return html`
     ${status.runner !== undefined && html`<${Package} inspection=${inspection} />`}

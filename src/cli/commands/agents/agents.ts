@@ -1,7 +1,7 @@
 import type { ConnectedAgent, OpenCall } from '../../../fleet/fleet.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
+import { elapsedSince } from '../../../shared/text/elapsed.js';
 import { defineCommand } from '../../core/command.js';
-import { elapsedSince } from '../../core/duration.js';
 import { table } from '../../ui/table.js';
 
 export const command = defineCommand({
