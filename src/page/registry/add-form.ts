@@ -73,6 +73,7 @@ export function AddForm({ name, ways, onCancel }: AddFormProps): VNode {
   return html`
     <section class="try" aria-label=${`Add ${name}`}>
       <div class="try-head"><h3>Add it to the global config</h3></div>
+      <div class="fields">
       ${
         transports.length > 1 &&
         html`
@@ -97,6 +98,7 @@ export function AddForm({ name, ways, onCancel }: AddFormProps): VNode {
               take it from the environment.</span>`
             }</label>`,
       )}
+      </div>
       ${error.value && html`<${ErrorBox} error=${error.value} />`}
       ${planned.value && html`<${Planned} answer=${planned.value} />`}
       <div class="actions">

@@ -198,5 +198,5 @@ function ProgressView({ running }: { running: Running }): VNode {
 
 /** The same call in a terminal. */
 function commandOf({ server, name }: ToolEntry, { value }: Reading): string {
-  return `toolherd call ${shellWord(`${server}.${name}`)} ${shellWord(JSON.stringify(value ?? {}))}`;
+  return `toolherd call ${shellWord(`${server}.${name}`)} --args ${shellWord(JSON.stringify(value ?? {}))}`;
 }
