@@ -105,7 +105,7 @@ export function AddForm({ name, ways, onCancel }: AddFormProps): VNode {
         ${
           planned.value === null
             ? html`<${Button} tone="primary" onClick=${() => send(true)}>Show the change<//>`
-            : html`<${Button} tone="primary" label=${`Add ${name} now`} onClick=${() => send(false)}>Add it<//>`
+            : html`<${Button} tone="primary" label=${`Add it: ${name}`} onClick=${() => send(false)}>Add it<//>`
         }
         <${Button} isLocal tone="quiet" onClick=${onCancel}>Cancel<//>
       </div>

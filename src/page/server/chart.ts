@@ -66,7 +66,7 @@ function Chart({ name, about, drawing, present, last }: ChartProps): VNode {
     <figure class=${`chart ${isWhole.value ? 'whole' : ''}`}>
       <figcaption>
         <button type="button" class="small" aria-pressed=${isWhole.value} aria-label=${`Whole chart of the ${word}`}
-          onClick=${() => (isWhole.value = !isWhole.value)}>${isWhole.value ? 'Near the state' : 'Whole chart'}</button>
+          onClick=${() => (isWhole.value = !isWhole.value)}>Whole chart</button>
         <p><strong>${name}</strong> <span class="muted">${about}</span></p>
         <p><code class="lit">${present || 'no state'}</code>${
           last !== undefined &&

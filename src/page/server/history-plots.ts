@@ -41,7 +41,12 @@ function Plots({ history, series }: { history: FleetHistory; series: ServerHisto
   const times = series.calls.map((_, index) => start + (index * history.minute_ms) / 1000);
   const known = series.rss_bytes.filter((value) => value !== null);
   const most = known.length === 0 ? null : Math.max(...known);
-  const memoryWords = most === null ? 'its memory is not known' : `at most ${memory(most)}`;
+  const memoryWords =
+    most === null
+      ? 'not known'
+      : most === 0
+        ? 'nothing ran at the end of a minute'
+        : `at most ${memory(most)}`;
   const words = (calls: number, failures: number, restarts: number) =>
     `${plural(calls, 'call')}, ${failures} failed, ${plural(restarts, 'restart')}`;
   const { calls, failures, restarts, rss_bytes } = series;

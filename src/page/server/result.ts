@@ -39,20 +39,21 @@ export function Result({ view, at }: { view: ResultView; at: VNode }): VNode {
 }
 
 export function Parts({ parts }: { parts: readonly Part[] }): VNode {
-  return html`<div class="parts">${parts.map((part, index) => html`<${PartView} key=${index} part=${part} />`)}</div>`;
+  return html`<div class="parts">${parts.map((part, index) => html`<${PartView} key=${index} part=${part} number=${index + 1} />`)}</div>`;
 }
 
-function PartView({ part }: { part: Part }): VNode {
+/** `number`: tells several of one kind apart. */
+function PartView({ part, number }: { part: Part; number: number }): VNode {
   switch (part.kind) {
     case 'text':
-      return html`<${LongText} text=${part.text} label="Text" />`;
+      return html`<${LongText} text=${part.text} label=${`Text ${number}`} />`;
     case 'json':
-      return html`<${LongText} text=${part.text} label="JSON" />`;
+      return html`<${LongText} text=${part.text} label=${`JSON ${number}`} />`;
     case 'image':
-      return html`<figure class="media"><img src=${part.src} alt="Image of the result" />
+      return html`<figure class="media"><img src=${part.src} alt=${`Image ${number} of the result`} />
         <figcaption class="muted">${part.type}, ${memory(part.bytes)}</figcaption></figure>`;
     case 'audio':
-      return html`<figure class="media"><audio controls src=${part.src} aria-label="Sound of the result"></audio>
+      return html`<figure class="media"><audio controls src=${part.src} aria-label=${`Sound ${number} of the result`}></audio>
         <figcaption class="muted">${part.type}, ${memory(part.bytes)}</figcaption></figure>`;
     case 'link':
       return html`<p class="part-link"><${ServerLink} uri=${part.uri} name=${part.name} isWeb=${part.isWeb} />
@@ -61,11 +62,11 @@ function PartView({ part }: { part: Part }): VNode {
       return html`
         <div class="part-resource">
           <p><code>${part.uri || 'a resource without an address'}</code> <span class="muted">${`${part.type ?? 'unknown type'}, ${memory(part.bytes)}`}</span></p>
-          ${part.shown && html`<${PartView} part=${part.shown} />`}
+          ${part.shown && html`<${PartView} part=${part.shown} number=${number} />`}
         </div>`;
     case 'other':
       return html`<div><p class="muted">${part.type || 'unknown'}: ${part.reason}.</p>
-        ${part.text && html`<${LongText} text=${part.text} label="JSON" />`}</div>`;
+        ${part.text && html`<${LongText} text=${part.text} label=${`JSON ${number}`} />`}</div>`;
   }
 }
 

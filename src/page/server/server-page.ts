@@ -32,6 +32,13 @@ export function ServerPage({ name }: { name: string }): VNode {
     { everyMs: EVERY_MS },
   );
   useEffect(() => refreshOnEvents(name, refresh), [name]);
+  const tab = route.value.query.get('tab') ?? 'overview';
+  const isRead = fetched !== null;
+  // a phone shows only some of the tabs at once
+  useEffect(
+    () => document.getElementById(`tab-${tab}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' }),
+    [tab, isRead],
+  );
   if (fetched === null)
     return html`<${Page} title=${name}>${error === null ? html`<${Loading} what="the server" />` : html`<${ErrorBox} error=${error} />`}<//>`;
   const inspection = fetched.value;
@@ -48,8 +55,8 @@ export function ServerPage({ name }: { name: string }): VNode {
   return html`
     <${Page} title=${name} subtitle=${subtitle} actions=${actions}>
       ${error && html`<${ErrorBox} error=${error} />`}
-      <${Tabs} label=${`About ${name}`} selected=${route.value.query.get('tab') ?? 'overview'} tabs=${tabsOf(inspection)}
-        onSelect=${(tab: string) => go(href('server', [name], { tab: tab === 'overview' ? undefined : tab }), true)} />
+      <${Tabs} label=${`About ${name}`} selected=${tab} tabs=${tabsOf(inspection)}
+        onSelect=${(id: string) => go(href('server', [name], { tab: id === 'overview' ? undefined : id }), true)} />
     <//>`;
 }
 

@@ -46,6 +46,13 @@ export function TryTool({ tool }: { tool: ToolEntry }): VNode {
   const running = useSignal<Running | null>(null);
   const outcome = useSignal<Outcome | null>(null);
   const isMounted = useRef(true);
+  const element = useRef<HTMLFormElement>(null);
+  const focusOnError = useRef(false);
+  useEffect(() => {
+    if (!focusOnError.current) return;
+    focusOnError.current = false;
+    element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  });
   useEffect(() => {
     isMounted.current = true;
     return () => {
@@ -61,7 +68,10 @@ export function TryTool({ tool }: { tool: ToolEntry }): VNode {
   const run = async () => {
     const reading = readAttempt(form, attempt);
     errors.value = reading.errors;
-    if (reading.errors.size > 0) return;
+    if (reading.errors.size > 0) {
+      focusOnError.current = true;
+      return;
+    }
     const controller = new AbortController();
     running.value = { controller, since: Date.now(), progress: null };
     outcome.value = null;
@@ -83,15 +93,19 @@ export function TryTool({ tool }: { tool: ToolEntry }): VNode {
     outcome.value = ended;
     running.value = null;
   };
+  /** Enter begins a new line in a text. */
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit(event);
+  };
   const submit = (event: Event) => {
     event.preventDefault();
     if (running.value === null && isLive.value) void run();
   };
   return html`
-    <form class="try" aria-label=${`Try ${name}`} onSubmit=${submit} novalidate>
+    <form class="try" ref=${element} onKeyDown=${onKey} aria-label=${`Try ${name}`} onSubmit=${submit} novalidate>
       <${Arguments} form=${form} attempt=${attempt} errors=${errors.value} onChange=${change} />
       <div class="actions">
-        <button type="submit" class="primary" disabled=${running.value !== null || !isLive.value}>Call ${name}</button>
+        <button type="submit" class="primary" title="Ctrl+Enter" disabled=${running.value !== null || !isLive.value}>Call ${name}</button>
         ${running.value && html`<button type="button" onClick=${() => running.value?.controller.abort()}>Cancel</button>`}
         <${CopyButton} text=${commandOf(tool, readAttempt(form, attempt))} label="Copy as a command" />
         ${
