@@ -11,7 +11,7 @@ import {
   drawnState,
 } from '../../machines/chart-drawing.js';
 import { Ago } from '../parts/basics.js';
-import { lastStep } from './timeline.js';
+import { keeperState, lastStep } from './timeline.js';
 
 type Charts = Record<'server' | 'keeper' | 'transient', ChartDrawing>;
 
@@ -40,7 +40,7 @@ export function Charts({ inspection }: { inspection: Inspection }): VNode | null
   return html`
     <div class="charts">
       <${Chart} name=${isTransient ? 'Transient server' : 'Keeper'} about="whether it should run: restarts, backoff, quarantine"
-        drawing=${upper} present=${snapshot.keeper} last=${lastStep(journal, 'keeper')} />
+        drawing=${upper} present=${keeperState(inspection)} last=${lastStep(journal, 'keeper')} />
       <${Chart} name="Server" about=${`one run of it, number ${status.incarnation}`} drawing=${charts.value.server}
         present=${snapshot.server} last=${lastStep(journal, 'server')} />
     </div>`;
@@ -65,7 +65,7 @@ function Chart({ name, about, drawing, present, last }: ChartProps): VNode {
   return html`
     <figure class=${`chart ${isWhole.value ? 'whole' : ''}`}>
       <figcaption>
-        <button type="button" class="small" aria-pressed=${isWhole.value} aria-label=${`Whole chart of the ${word}`}
+        <button type="button" class="small chart-button" aria-pressed=${isWhole.value} aria-label=${`Whole chart of the ${word}`}
           onClick=${() => (isWhole.value = !isWhole.value)}>Whole chart</button>
         <p><strong>${name}</strong> <span class="muted">${about}</span></p>
         <p><code class="lit">${present || 'no state'}</code>${

@@ -35,9 +35,15 @@ export function lastStep(
   return journal.findLast((step) => step.chart === chart && step.kind !== 'noted' && step.earlier !== true);
 }
 
-/** How long until a time, for people; `now` where it has passed. */
-export function countdown(iso: string, now: number): string {
-  const seconds = Math.ceil((Date.parse(iso) - now) / 1000);
-  if (seconds <= 0) return 'now';
-  return seconds < 60 ? `in ${seconds} s` : `in ${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+/**
+ * The state of the upper chart. The snapshot of a transient server has the words of a status there: its journal has the names
+ * of the chart.
+ */
+export function keeperState({
+  status,
+  snapshot,
+  journal,
+}: Pick<Inspection, 'status' | 'snapshot' | 'journal'>): string {
+  if (status.lifecycle !== 'transient') return snapshot.keeper;
+  return lastStep(journal, 'keeper')?.to ?? snapshot.keeper;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Inspection, JournalEntry } from '../../../src/fleet/fleet.js';
-import { countdown, lastStep, timelineOf } from '../../../src/page/server/timeline.js';
+import { keeperState, lastStep, timelineOf } from '../../../src/page/server/timeline.js';
 
 const step = (more: Partial<JournalEntry>): JournalEntry => ({
   at: '2026-01-01T00:00:00Z',
@@ -52,13 +52,11 @@ describe('the time line of a server', () => {
     expect(lastStep([journal[0]!], 'server')).toBeUndefined();
   });
 
-  it.each([
-    [12_400, 'in 13 s'],
-    [61_000, 'in 1 min 1 s'],
-    [0, 'now'],
-    [-5, 'now'],
-  ])('a time %i ms away reads %j', (ms, text) => {
-    const now = Date.parse('2026-01-01T00:00:00Z');
-    expect(countdown(new Date(now + ms).toISOString(), now)).toBe(text);
+  it('the state of the upper chart of a transient server is that of its journal', () => {
+    const snapshot = { server: 'created', keeper: 'idle' };
+    const steps = [step({ chart: 'keeper', from: 'open.refilling', to: 'open.stocked' })];
+    const of = (lifecycle: string) =>
+      keeperState({ status: { lifecycle }, snapshot, journal: steps } as unknown as Inspection);
+    expect([of('transient'), of('singleton')]).toEqual(['open.stocked', 'idle']);
   });
 });
