@@ -57,7 +57,9 @@ export class Dashboard implements PageRequests {
     maxPayload: MAX_LINE_BYTES,
     perMessageDeflate: false,
   });
+  /** Fires when no page was open for an hour. */
   #idle: unknown;
+  #isClosed = false;
 
   constructor(options: DashboardOptions) {
     this.#options = options;
@@ -98,6 +100,7 @@ export class Dashboard implements PageRequests {
   /** Tells every page that the daemon ends, and waits for them a moment. */
   async close(): Promise<void> {
     const { clock } = this.#options;
+    this.#isClosed = true;
     clock.clearTimeout(this.#idle);
     const closed = [...this.#sockets.clients].map((page) => {
       page.close(1001, 'the daemon ends');
@@ -196,7 +199,7 @@ export class Dashboard implements PageRequests {
   #waitForPage(): void {
     const { clock, onIdle } = this.#options;
     clock.clearTimeout(this.#idle);
-    if (this.pages === 0) this.#idle = clock.setTimeout(onIdle, IDLE_MS);
+    if (this.pages === 0 && !this.#isClosed) this.#idle = clock.setTimeout(onIdle, IDLE_MS);
   }
 }
 

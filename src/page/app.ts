@@ -1,13 +1,15 @@
 import './browser-language.js';
 import { html, render } from 'htm/preact';
 import type { VNode } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { elapsed } from '../shared/text/elapsed.js';
 import { AgentsPage } from './agents/agents-page.js';
 import { CallsPage } from './calls/calls-page.js';
 import { ConfigPage } from './config/config-page.js';
 import { HerdPage } from './herd/herd-page.js';
-import { closing, isLive, link, retryNow, startStore, status } from './live/store.js';
-import { Ago, AsOf, Empty, Page } from './parts/basics.js';
+import { FleetError } from './live/fleet-error.js';
+import { clockTime, closing, isLive, link, retryNow, startStore, status } from './live/store.js';
+import { Ago, AsOf, Empty, ErrorBox, Page } from './parts/basics.js';
 import { Button } from './parts/button.js';
 import { ConfirmHost } from './parts/dialog.js';
 import { href, route, startRouter } from './parts/route.js';
@@ -30,6 +32,17 @@ const PAGES = [
 const SHOWN_AS: Readonly<Record<string, string>> = { '': 'herd', server: 'herd' };
 
 function Content(): VNode {
+  const [fault, forget] = useErrorBoundary();
+  if (fault !== undefined) {
+    return html`<${Page} title="This page failed">
+      <${ErrorBox} error=${FleetError.of(fault)} title="A fault of the page itself: the herd is not concerned." />
+      <div class="actions"><${Button} isLocal onClick=${forget}>Show it again<//></div>
+    <//>`;
+  }
+  return html`<${RoutedPage} />`;
+}
+
+function RoutedPage(): VNode {
   const { page, rest } = route.value;
   const [server] = rest;
   if (page === 'server' && server !== undefined) return html`<${ServerPage} key=${server} name=${server} />`;
@@ -54,7 +67,7 @@ function LostBanner(): VNode | null {
   if (state.kind === 'lost') {
     return html`
       <div class="banner bad" role="alert">
-        <p><strong>The page lost the daemon at ${clock(state.since)}</strong> (<${Ago} at=${state.since} />): ${state.why}.
+        <p><strong>The page lost the daemon at ${clock(state.since)}</strong> (${elapsed(clockTime.value - state.since)} ago): ${state.why}.
           What you see is from then. The page tries to connect again.</p>
         <${Button} isLocal onClick=${retryNow}>Try now<//>
       </div>`;
@@ -90,7 +103,7 @@ function App(): VNode {
       <div class="top-end"><${Liveness} /><${ThemeSwitch} /></div>
     </header>
     <${LostBanner} />
-    <main id="main" tabindex="-1" class=${link.value.kind === 'lost' ? 'stale' : ''}><${Content} /></main>
+    <main id="main" tabindex="-1" class=${link.value.kind === 'lost' ? 'stale' : ''}><${Content} key=${address} /></main>
     <footer class="foot">
       ${
         status.value &&

@@ -118,6 +118,14 @@ const packageStatus = {
 };
 const pinned = object({ hash: string, at: time }, { definition: open, excerpt: string });
 
+const client = nullable(object({ name: string, version: nullable(string) }));
+const figures = list(
+  object({
+    ...{ server: string, tool: string, calls: integer, failures: integer },
+    ...{ p50_ms: number, p99_ms: number },
+  }),
+);
+
 const SHAPES: Record<string, Schema> = {
   up: object({ already_running: boolean }, { pid: integer, servers: integer, daemon }),
   down: object({
@@ -165,6 +173,28 @@ const SHAPES: Record<string, Schema> = {
         score: { type: 'number' },
       }),
     ),
+  }),
+  agents: object({
+    agents: list(
+      object({
+        ...{ caller: string, via: string, client, agent: nullable(string), profile: nullable(string) },
+        ...{ surface: nullable(string), since: time, calls: integer },
+        in_flight: list(object({ server: string, tool: nullable(string), method: string, since: time })),
+      }),
+    ),
+  }),
+  audit: object({
+    calls: list(
+      object({
+        ...{ topic: { const: 'call' }, server: string, method: string, tool: nullable(string) },
+        ...{ caller: nullable(string), via: string, client, agent: nullable(string), duration_ms: number },
+        ...{ ok: boolean, error: nullable(string), code: nullable(integer), at: time },
+      }),
+    ),
+    next: nullable(string),
+    searched: object({ from: nullable(time), records: integer, complete: boolean }),
+    slowest: figures,
+    failing: figures,
   }),
   profiles: object({
     profiles: list(

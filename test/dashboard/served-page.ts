@@ -1,26 +1,26 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type ClientOptions, WebSocket } from 'ws';
+import type { ClientOptions } from 'ws';
 import { Page } from '../../src/daemon/page.js';
 import { HttpServer } from '../../src/ipc/http/http-server.js';
 import { FleetServer } from '../../src/ipc/server/fleet-server.js';
 import { findPaths } from '../../src/shared/files/paths.js';
 import { FakeFleet } from '../ipc/fake-fleet.js';
-import { type Answer, ask, type Json } from '../ipc/http/support.js';
+import { type Answer, ask } from '../ipc/http/support.js';
 import { FakeClock } from '../ipc/support.js';
 import { makeFolder } from '../support/folder.js';
 import { until } from '../support/until.js';
-
-export interface Visitor {
-  /** The path of the page, which ends with a slash. */
-  path: string;
-  /** `name=secret`. */
-  cookie: string;
-}
+import { connectPage, openSocket, type PageClient, type Visitor, visitLink } from './visitor.js';
 
 /** The page of a herd in this process. Its time stands still. */
-export async function servePage({ configured }: { configured?: string } = {}) {
+export async function servePage({
+  configured,
+  variables = {},
+}: {
+  configured?: string;
+  variables?: Record<string, string>;
+} = {}) {
   const folder = makeFolder();
   const files = join(folder, 'page');
   mkdirSync(files);
@@ -39,7 +39,7 @@ export async function servePage({ configured }: { configured?: string } = {}) {
     status: () => fleet.status(),
     page: () => page.requests,
   });
-  const environment = { TOOLHERD_HOME: folder, HOME: folder };
+  const environment = { TOOLHERD_HOME: folder, HOME: folder, ...variables };
   const page = new Page({
     ...{ server, httpServer, clock, folder: files },
     log: {
@@ -84,30 +84,13 @@ export async function servePage({ configured }: { configured?: string } = {}) {
     return { path: url.slice(url.indexOf('/ui/')), expires_at };
   };
 
-  /** What a browser has after it opened a link. */
-  const visit = async (): Promise<Visitor> => {
-    const { headers } = await get((await link()).path);
-    const [cookie = ''] = String(headers['set-cookie']).split(';');
-    return { path: String(headers.location), cookie };
-  };
+  const visit = async (): Promise<Visitor> => visitLink((await page.link()).url);
 
   /** Opens the WebSocket of a page. Resolves with the status where the upgrade was refused. */
-  const open = (path: string, headers: Record<string, string>, options: ClientOptions = {}) =>
-    new Promise<PageClient | number>((resolve, reject) => {
-      const socket = new WebSocket(`ws://${host}${path}`, { ...options, headers: { ...own, ...headers } });
-      onTestFinished(() => socket.terminate());
-      const client = new PageClient(socket);
-      socket.on('open', () => resolve(client));
-      socket.on('error', reject);
-      socket.on('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode));
-    });
+  const open = (path: string, headers: Record<string, string>, options?: ClientOptions) =>
+    openSocket(`http://${host}${path}`, { ...own, ...headers }, options);
 
-  const connect = async (visitor?: Visitor): Promise<PageClient> => {
-    const { path, cookie } = visitor ?? (await visit());
-    const client = await open(`${path}socket`, { Cookie: cookie, Origin: `http://${host}` });
-    if (typeof client === 'number') throw new Error(`the upgrade was refused with ${client}`);
-    return client;
-  };
+  const connect = async (visitor?: Visitor): Promise<PageClient> => connectPage(visitor ?? (await visit()));
 
   return {
     ...{ folder, clock, fleet, server, page, logged, host, address, refused },
@@ -117,33 +100,4 @@ export async function servePage({ configured }: { configured?: string } = {}) {
     open,
     connect,
   };
-}
-
-/** A page in a browser, as far as its messages go. */
-export class PageClient {
-  readonly socket: WebSocket;
-  readonly messages: Json[] = [];
-  readonly closed: Promise<{ code: number; reason: string }>;
-  #ids = 0;
-
-  constructor(socket: WebSocket) {
-    this.socket = socket;
-    socket.on('message', (data) => void this.messages.push(JSON.parse(String(data))));
-    this.closed = new Promise((resolve) => {
-      socket.on('close', (code, reason) => resolve({ code, reason: String(reason) }));
-    });
-  }
-
-  /** The whole reply. */
-  async request(method: string, params: object = {}): Promise<Json> {
-    this.#ids += 1;
-    const id = this.#ids;
-    this.socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-    return until(() => this.messages.find((message) => message.id === id));
-  }
-
-  /** The params of the notifications of a method. */
-  notified(method: string): Json[] {
-    return this.messages.filter((message) => message.method === method).map(({ params }) => params);
-  }
 }

@@ -98,7 +98,7 @@ const COLUMNS: readonly Column<ConnectedAgent>[] = [
     title: '',
     cell: (
       agent,
-    ) => html`<span class="row-actions"><a class="button small" href=${href('calls', [], { caller: agent.caller })}
+    ) => html`<span class="row-actions"><a class="quiet-link" href=${href('calls', [], { caller: agent.caller })}
       aria-label=${`Calls of ${callerName(agent)}`}>Calls</a></span>`,
   },
 ];

@@ -18,7 +18,11 @@ import { CallsTable } from './calls-table.js';
 import { FiguresTable } from './figures-table.js';
 
 const PAGE_SIZE = 100;
-const MOST_LIVE = 200;
+const MOST_LIVE = 50;
+/** More rows a second than this are not readable. */
+const LIVE_EVERY_MS = 500;
+/** A call that ended this long before the audit was read may be missing in its answer. */
+const WRITTEN_MS = 1000;
 const TYPING_MS = 250;
 
 /** The audit: every call, with filters, and the tools that are slow or fail. */
@@ -37,8 +41,8 @@ export function CallsPage(): VNode {
         fetched &&
         html`
         <div class="two">
-          <${FiguresTable} title="Slowest tools" rows=${fetched.value.slowest} change=${change} empty="No tool was called." />
-          <${FiguresTable} title="Most failing tools" rows=${fetched.value.failing} change=${change} empty="No tool failed." />
+          <${FiguresTable} title="Slowest tools" at=${fetched.at} rows=${fetched.value.slowest} change=${change} empty="No tool was called." />
+          <${FiguresTable} title="Most failing tools" at=${fetched.at} rows=${fetched.value.failing} change=${change} empty="No tool failed." />
         </div>
         <${CallList} key=${JSON.stringify(params)} filter=${filter} first=${fetched} refresh=${refresh} />`
       }
@@ -96,15 +100,40 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
   const live = useSignal<readonly CallEvent[]>([]);
   const isFollowing = useSignal(true);
   const missed = useSignal(0);
+  const skipped = useSignal(0);
 
   useEffect(() => {
     const isWanted = callMatcher(paramsOf(filter));
-    return onEvents((events) => {
+    let waiting: readonly CallEvent[] = [];
+    const show = () => {
+      const all = live.peek().length + waiting.length;
+      if (all > MOST_LIVE) skipped.value += all - MOST_LIVE;
+      live.value = appended(live.peek(), waiting, MOST_LIVE);
+      waiting = [];
+    };
+    const timer = setInterval(show, LIVE_EVERY_MS);
+    const end = onEvents((events) => {
       const calls = events.filter((event): event is CallEvent => event.topic === 'call' && isWanted(event));
-      if (isFollowing.peek()) live.value = appended(live.peek(), calls, MOST_LIVE);
-      else missed.value += calls.length;
+      if (!isFollowing.peek()) {
+        missed.value += calls.length;
+        return;
+      }
+      skipped.value += Math.max(0, waiting.length + calls.length - MOST_LIVE);
+      waiting = appended(waiting, calls, MOST_LIVE);
     });
+    return () => {
+      clearInterval(timer);
+      end();
+    };
   }, []);
+  useEffect(() => {
+    // the audit has the older ones
+    live.value = live.peek().filter(({ at }) => Date.parse(at) > first.at - WRITTEN_MS);
+    skipped.value = 0;
+    missed.value = 0;
+    older.value = [];
+    next.value = first.value.next;
+  }, [first.at]);
   const follow = (isOn: boolean) => {
     isFollowing.value = isOn;
     if (isOn && missed.value > 0) refresh();
@@ -129,6 +158,11 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
         ${isFollowing.value ? isLive.value && html`<span class="live good"><span class="dot" aria-hidden="true"></span>live</span>` : html`<${AsOf} at=${first.at} />`}
         <label class="choice"><input type="checkbox" checked=${isFollowing.value}
           onChange=${(event: Event) => follow((event.currentTarget as HTMLInputElement).checked)} />Follow</label>`}>
+      ${
+        skipped.value > 0 &&
+        html`<p class="gap">Calls came faster than the list shows them: it leaves out ${plural(skipped.value, 'call')}.
+          <${Button} size="small" onClick=${refresh}>Read the audit again<//></p>`
+      }
       ${
         calls.length === 0
           ? html`<${Empty} title="No calls match.">The audit has ${plural(searched.records, 'record')}${

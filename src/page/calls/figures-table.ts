@@ -1,7 +1,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import type { ToolFigures } from '../../fleet/fleet.js';
-import { Empty, Section } from '../parts/basics.js';
+import { AsOf, Empty, Section } from '../parts/basics.js';
 import { type Column, Table } from '../parts/table.js';
 import { count, milliseconds } from '../text/format.js';
 import type { CallFilter } from './call-filter.js';
@@ -10,13 +10,15 @@ export interface FiguresTableProps {
   title: string;
   rows: readonly ToolFigures[];
   empty: string;
+  /** When the audit was read. */
+  at: number;
   change(next: Partial<CallFilter>): void;
 }
 
 const SHOWN = 5;
 
 /** Tools with their figures; a click on one shows its calls. */
-export function FiguresTable({ title, rows, empty, change }: FiguresTableProps): VNode {
+export function FiguresTable({ title, rows, empty, at, change }: FiguresTableProps): VNode {
   const columns: readonly Column<ToolFigures>[] = [
     {
       id: 'tool',
@@ -63,7 +65,7 @@ export function FiguresTable({ title, rows, empty, change }: FiguresTableProps):
   ];
   const keyOf = ({ server, tool }: ToolFigures) => `${server}/${tool}`;
   return html`
-    <${Section} title=${title} class="figures">
+    <${Section} title=${title} class="figures" aside=${html`<${AsOf} at=${at} />`}>
       ${
         rows.length === 0
           ? html`<${Empty} title=${empty} />`
@@ -73,5 +75,6 @@ export function FiguresTable({ title, rows, empty, change }: FiguresTableProps):
 }
 
 function percent(part: number, whole: number): string {
-  return `${Math.max(1, Math.round((100 * part) / whole))}%`;
+  const value = Math.round((100 * part) / whole);
+  return value === 0 ? '<1%' : `${value}%`;
 }

@@ -91,7 +91,7 @@ function ofServer(server: ServerStatus, now: number): Attention | undefined {
 type Trouble = Pick<Attention, 'rank' | 'tone' | 'what' | 'why' | 'fix' | 'help'>;
 
 function troubleOf(server: ServerStatus, now: number): Trouble | undefined {
-  const { name, detail, last_error } = server;
+  const { name, detail, state, last_error } = server;
   const message = last_error?.message.replace(`${name}: `, '');
   const why = [message, last_error?.why].filter(Boolean).join('\n') || undefined;
   // the button beside it opens the logs
@@ -143,7 +143,12 @@ function troubleOf(server: ServerStatus, now: number): Trouble | undefined {
     const what = 'Its last start failed. The next call tries again.';
     return { rank: 4, tone: 'bad', what, why, fix, help: [order('start', 'Try now'), logs] };
   }
-  return ofConnected(server) ?? ofStarting(server, now, logs) ?? undefined;
+  if (detail === 'running' && state !== 'connected' && message !== undefined) {
+    // it stays in the list between two failures, so that the list does not flicker
+    const what = 'It failed and is being started again.';
+    return { rank: 4, tone: 'warn', what, why, fix, help: [logs] };
+  }
+  return ofConnected(server) ?? ofStarting(server, now, logs);
 }
 
 function problemsOf({ last_error }: ServerStatus): string | undefined {

@@ -11,26 +11,26 @@ import { type DaySeries, daySeries } from './day-series.js';
 
 const HEIGHT = 132;
 
-/** Calls, failures and restarts of all servers, in bars of ten minutes. */
+/** Calls, failures and restarts of all servers, as far back as the daemon has recorded them. */
 export function DayChart({ history }: { history: Stamped<FleetHistory> }): VNode {
   const series = useMemo(() => daySeries(history.value), [history]);
   const [hovered, setHovered] = useState<number | null>(null);
-  const { totals } = series;
-  const label = `The last 24 hours: ${plural(totals.calls, 'call')}, ${plural(totals.failures, 'failure')}, ${plural(totals.restarts, 'restart')}.`;
+  const { totals, span } = series;
+  const label = `The last ${span}: ${plural(totals.calls, 'call')}, ${plural(totals.failures, 'failure')}, ${plural(totals.restarts, 'restart')}.`;
   return html`
-    <${Section} title="Last 24 hours" class="day" aside=${html`<${AsOf} at=${history.at} />`}>
+    <${Section} title=${`Last ${span}`} class="day" aside=${html`<${AsOf} at=${history.at} />`}>
       <dl class="day-totals">
         <div><dt><i class="key calls" aria-hidden="true"></i>Calls</dt><dd>${totals.calls.toLocaleString('en')}</dd></div>
         <div><dt><i class="key failures" aria-hidden="true"></i>Failures</dt><dd>${totals.failures.toLocaleString('en')}</dd></div>
         <div><dt><i class="key restarts" aria-hidden="true"></i>Restarts</dt><dd>${totals.restarts.toLocaleString('en')}</dd></div>
-        <p class="day-hover" aria-hidden="true">${hovered === null ? '' : barText(series, hovered)}</p>
+        <p class="day-hover" aria-hidden="true">${hovered !== null && hovered < series.times.length && barText(series, hovered)}</p>
       </dl>
       <${Plot} series=${series} label=${label} onHover=${setHovered} />
     <//>`;
 }
 
 function barText({ times, calls, failures, restarts, stepMs }: DaySeries, index: number): string {
-  const from = times[index]! * 1000;
+  const from = times[index]! * 1000 - stepMs / 2;
   const until = `${clock(from).slice(0, 5)}–${clock(from + stepMs).slice(0, 5)}`;
   return `${until}: ${plural(calls[index]!, 'call')}, ${plural(failures[index]!, 'failure')}, ${plural(restarts[index]!, 'restart')}`;
 }
@@ -51,7 +51,11 @@ function Plot({ series, label, onHover }: PlotProps): VNode {
     const element = box.current!;
     const make = () => {
       plot.current?.destroy();
-      plot.current = new uPlot(optionsFor(element.clientWidth, onHover), dataOf(latest.current), element);
+      plot.current = new uPlot(
+        optionsFor(element.clientWidth, latest, onHover),
+        dataOf(latest.current),
+        element,
+      );
     };
     make();
     const resized = new ResizeObserver(() =>
@@ -81,8 +85,12 @@ function dataOf({ times, calls, failures, restarts }: DaySeries): uPlot.AlignedD
   ];
 }
 
-function optionsFor(width: number, onHover: PlotProps['onHover']): uPlot.Options {
-  const bars = uPlot.paths.bars!({ size: [0.8, 14], align: 1 });
+function optionsFor(
+  width: number,
+  shown: { readonly current: DaySeries },
+  onHover: PlotProps['onHover'],
+): uPlot.Options {
+  const bars = uPlot.paths.bars!({ size: [0.8, 12] });
   const axis = {
     stroke: token('--muted'),
     font: `11px ${token('--font')}`,
@@ -95,7 +103,7 @@ function optionsFor(width: number, onHover: PlotProps['onHover']): uPlot.Options
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { setScale: false, x: false, y: false } },
     scales: {
-      x: { time: true },
+      x: { time: true, range: (_plot, from, to) => widened(from, to, shown.current) },
       y: { range: (_plot, _min, max) => [0, Math.max(4, max * 1.12)] },
       marks: { range: [0, 1] },
     },
@@ -127,6 +135,11 @@ function optionsFor(width: number, onHover: PlotProps['onHover']): uPlot.Options
     ],
     hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? null)] },
   };
+}
+
+/** The first and the last bar are whole. */
+function widened(from: number, to: number, { stepMs }: DaySeries): [number, number] {
+  return [from - stepMs / 2000, to + stepMs / 2000];
 }
 
 function hourText(seconds: number): string {

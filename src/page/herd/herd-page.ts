@@ -12,6 +12,7 @@ import { serverKey, stateWord } from '../text/server-state.js';
 import { matches } from '../text/sort.js';
 import { AttentionList } from './attention-list.js';
 import { DayChart } from './day-chart.js';
+import { windowOf } from './day-series.js';
 import { ServersTable } from './servers-table.js';
 
 /** All servers: what needs attention, the last day, and a row each. */
@@ -45,7 +46,7 @@ export function HerdPage(): VNode {
         ${
           shown.length === 0
             ? html`<${Empty} title="No server matches the filter."><button type="button" onClick=${() => narrow({ filter: '', state: '' })}>Show all ${servers.length}</button><//>`
-            : html`<${ServersTable} servers=${shown} history=${byName} />`
+            : html`<${ServersTable} servers=${shown} history=${byName} window=${history && windowOf(history.value)} />`
         }
       <//>
     <//>`;

@@ -13,14 +13,19 @@ import { serverKey, stateWord } from '../text/server-state.js';
 export interface ServersTableProps {
   servers: readonly ServerStatus[];
   history: ReadonlyMap<string, ServerHistory>;
+  /** What the daemon has recorded: minutes, minutes of a bar, and its name. Null: not known yet. */
+  window: readonly [minutes: number, bar: number, name: string] | null;
 }
 
 /** A row for each server. On a narrow screen a row is a card. */
-export function ServersTable({ servers, history }: ServersTableProps): VNode {
-  return html`<${Table} caption="Servers" columns=${columnsFor(history)} rows=${servers} keyOf=${serverKey} />`;
+export function ServersTable({ servers, history, window }: ServersTableProps): VNode {
+  return html`<${Table} caption="Servers" columns=${columnsFor(history, window ?? [1440, 10, '24 hours'])} rows=${servers} keyOf=${serverKey} />`;
 }
 
-function columnsFor(history: ReadonlyMap<string, ServerHistory>): Column<ServerStatus>[] {
+function columnsFor(
+  history: ReadonlyMap<string, ServerHistory>,
+  [minutes, , span]: NonNullable<ServersTableProps['window']>,
+): Column<ServerStatus>[] {
   return [
     {
       id: 'name',
@@ -41,14 +46,15 @@ function columnsFor(history: ReadonlyMap<string, ServerHistory>): Column<ServerS
     },
     {
       id: 'activity',
-      title: 'Calls, 24 h',
+      title: `Last ${span}`,
       cell: (server) => {
         const known = history.get(serverKey(server));
         if (known === undefined) return '';
-        const calls = sum(known.calls);
+        const shown = known.calls.slice(-minutes);
+        const calls = sum(shown);
         const failures = sum(known.failures);
-        const label = `${plural(calls, 'call')}, ${plural(failures, 'failure')} in 24 hours`;
-        return html`<${Sparkline} values=${known.calls} marks=${known.failures} label=${label} />`;
+        const label = `${plural(calls, 'call')}, ${plural(failures, 'failure')} in the last ${span}`;
+        return html`<${Sparkline} values=${shown} marks=${known.failures.slice(-minutes)} label=${label} />`;
       },
     },
     {
@@ -98,12 +104,14 @@ function columnsFor(history: ReadonlyMap<string, ServerHistory>): Column<ServerS
       sort: ({ pids, rss_bytes }) => (pids.length === 0 ? null : rss_bytes),
       cell: (server) => {
         const { pids, rss_bytes } = server;
-        const known = history.get(serverKey(server));
         const shown = pids.length === 0 ? '–' : memory(rss_bytes);
+        const hour = history.get(serverKey(server))?.rss_bytes.slice(-60) ?? [];
+        // a line needs two points, and a server at rest has none worth a picture
+        const isDrawn = hour.filter(Boolean).length > 1;
         return html`<span class="memory-cell">${
-          known &&
-          html`<${Sparkline} kind="line" points=${60} values=${known.rss_bytes.slice(-60)} label=${`Memory in the last hour; now ${shown}`} />`
-        }<span>${shown}</span></span>`;
+          isDrawn &&
+          html`<${Sparkline} kind="line" points=${60} values=${hour} label=${`Memory in the last hour; now ${shown}`} />`
+        }<span class="memory-now">${shown}</span></span>`;
       },
     },
     {

@@ -129,9 +129,11 @@ export class Connection {
     if (this.#isOpen) this.#send({ method, params });
   }
 
-  /** Tries at once instead of after the pause. */
+  /** Connects anew at once. Requests to a daemon that hangs fail. */
   retryNow(): void {
-    if (this.#socket === undefined) this.#connect();
+    if (this.#state.kind !== 'lost') return;
+    if (this.#socket !== undefined) this.#drop('the daemon does not answer');
+    this.#connect();
   }
 
   close(): void {

@@ -32,7 +32,9 @@ export const recentCalls = signal<readonly CallEvent[]>([]);
 export const recentStates = signal<readonly StateEvent[]>([]);
 /** How many events this page could not keep, since it was opened. */
 export const droppedEvents = signal(0);
-/** The present second, for texts such as `12s ago`. */
+/** The present second. */
+export const clockTime = signal(Date.now());
+/** The present second, for texts such as `12s ago`. Without the daemon, when the page last heard of it: nothing grows older. */
 export const now = signal(Date.now());
 
 type Listener = (events: readonly FleetEvent[]) => void;
@@ -111,6 +113,7 @@ export function startStore(url: string): void {
     onState: (state) => {
       const wasLive = isLive.value;
       link.value = state;
+      tick();
       if (!wasLive && state.kind === 'open') void refreshAll();
     },
     onNotification: (method, params) => {
@@ -119,12 +122,17 @@ export function startStore(url: string): void {
     },
     explain: () => whyRefused(url),
   });
-  setInterval(() => (now.value = Date.now()), 1000);
+  setInterval(tick, 1000);
   setInterval(() => !document.hidden && void refreshStatus(), STATUS_EVERY_MS);
   document.addEventListener('visibilitychange', () => {
-    now.value = Date.now();
+    tick();
     if (!document.hidden) void refreshStatus();
   });
+}
+
+function tick(): void {
+  clockTime.value = Date.now();
+  now.value = link.value.kind === 'lost' ? link.value.since : clockTime.value;
 }
 
 /** A page whose daemon was replaced has a cookie that the new daemon does not know. */

@@ -29,6 +29,7 @@ export function Button({
 }: ButtonProps): VNode {
   const [isBusy, setBusy] = useState(false);
   const run = async () => {
+    if (isBusy) return;
     setBusy(true);
     try {
       await onClick();
@@ -36,8 +37,9 @@ export function Button({
       setBusy(false);
     }
   };
-  const isOff = disabled || isBusy || (!isLocal && !isLive.value);
+  // a busy button stays enabled for the focus: a dialog gives it back to the button
+  const isOff = disabled || (!isLocal && !isLive.value);
   return html`
-    <button type="button" class="${tone} ${size}" aria-label=${label} aria-busy=${isBusy} title=${title}
+    <button type="button" class="${tone} ${size}" aria-label=${label} aria-busy=${isBusy} aria-disabled=${isBusy || undefined} title=${title}
       disabled=${isOff} onClick=${() => void run()}>${children}</button>`;
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren, VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { type Order, type SortValue, sorted } from '../text/sort.js';
 
 export interface Column<Row> {
@@ -20,6 +21,7 @@ export interface Column<Row> {
 export interface TableProps<Row> {
   /** What the table shows; screen readers read it. */
   caption: string;
+  /** The same array for as long as the cells are made in the same way. */
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   keyOf(row: Row): string;
@@ -49,8 +51,6 @@ export function Table<Row>({
     else if (chosen.value.order === first) chosen.value = { id, order: first === 'up' ? 'down' : 'up' };
     else chosen.value = initialSort;
   };
-  const classOf = ({ isNumber, isExtra }: Column<Row>) =>
-    [isNumber ? 'number' : '', isExtra ? 'extra' : ''].join(' ').trim() || undefined;
   const heading = (column: Column<Row>) => {
     const isChosen = chosen.value?.id === column.id;
     const order = isChosen ? chosen.value!.order : undefined;
@@ -71,20 +71,38 @@ export function Table<Row>({
         <caption class="unseen">${caption}</caption>
         <thead><tr>${columns.map(heading)}</tr></thead>
         <tbody>
-          ${shown.map((row) => {
-            const more = below?.(row);
-            const key = keyOf(row);
-            return html`
-              <tr key=${key} class=${rowClass?.(row)}>
-                ${columns.map((column) =>
-                  column.isHeading === true
-                    ? html`<th scope="row" class=${classOf(column)}>${column.cell(row)}</th>`
-                    : html`<td class=${classOf(column)} data-title=${column.title}>${column.cell(row)}</td>`,
-                )}
-              </tr>
-              ${more && html`<tr key=${`${key}/below`} class="below"><td colspan=${columns.length}>${more}</td></tr>`}`;
-          })}
+          ${shown.map(
+            (row) => html`
+            <${RowView} key=${keyOf(row)} row=${row} columns=${columns} name=${rowClass?.(row)} more=${below?.(row)} />`,
+          )}
         </tbody>
       </table>
     </div>`;
+}
+
+interface RowProps<Row> {
+  row: Row;
+  columns: readonly Column<Row>[];
+  name: string | undefined;
+  more: ComponentChildren;
+}
+
+/** A row is made again only if it or the columns changed: a list that grows at its top costs its new rows. */
+function RowView<Row>({ row, columns, name, more }: RowProps<Row>): VNode {
+  const cells = useMemo(
+    () =>
+      columns.map((column) =>
+        column.isHeading === true
+          ? html`<th scope="row" class=${classOf(column)}>${column.cell(row)}</th>`
+          : html`<td class=${classOf(column)} data-title=${column.title}>${column.cell(row)}</td>`,
+      ),
+    [row, columns],
+  );
+  return html`
+    <tr class=${name}>${cells}</tr>
+    ${more && html`<tr class="below"><td colspan=${columns.length}>${more}</td></tr>`}`;
+}
+
+function classOf<Row>({ isNumber, isExtra }: Column<Row>): string | undefined {
+  return [isNumber ? 'number' : '', isExtra ? 'extra' : ''].join(' ').trim() || undefined;
 }

@@ -51,7 +51,8 @@ export function consequenceOf(order: Order, { in_flight, other_view }: ServerSta
 /** What an order did, from the status that the daemon answered with. */
 export function reportOf(order: Order, name: string, servers: readonly ServerStatus[]): string {
   const after = servers.find((server) => server.name === name);
-  const state = after === undefined ? '' : `: it is ${stateText(after)}`;
+  const isSaid = after === undefined || (order === 'stop' && after.detail === 'stopped');
+  const state = isSaid ? '' : `: it is ${stateText(after)}`;
   const done = {
     start: `Started ${name}`,
     stop: `Stopped ${name}`,

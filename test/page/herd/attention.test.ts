@@ -75,6 +75,13 @@ describe('what needs attention', () => {
     expect(of(serverOf('a', { ...starting, since: '2026-11-18T11:59:00.000Z' }))).toHaveLength(1);
   });
 
+  it('a server that is started again after a failure stays in the list', () => {
+    const last_error = { message: 'a: exited with code 9', cause: 'exited', at: '' };
+    const [one] = of(serverOf('a', { state: 'connecting', last_error }));
+    expect(one).toMatchObject({ what: 'It failed and is being started again.', why: 'exited with code 9' });
+    expect(of(serverOf('a', { last_error }))).toEqual([]);
+  });
+
   it('a connected server that offers nothing is not called healthy', () => {
     const [one] = of(serverOf('a', { tools: 0 }));
     expect(one?.what).toContain('offers no tools');

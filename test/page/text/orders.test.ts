@@ -30,6 +30,7 @@ describe('orders', () => {
   it('the report says what the server is after the order, not what was wanted', () => {
     const failed = serverOf('a', { state: 'error', detail: 'quarantined' });
     expect(reportOf('start', 'a', [failed])).toBe('Started a: it is quarantined.');
+    expect(reportOf('stop', 'a', [serverOf('a', { detail: 'stopped' })])).toBe('Stopped a.');
     expect(reportOf('start', 'a', [serverOf('a')])).toBe('Started a: it is running, with 2 tools.');
   });
 });

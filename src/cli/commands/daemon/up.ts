@@ -54,7 +54,7 @@ Output that is not read is dropped; the log files have all lines.`,
     context.output.print(
       `running (pid ${pid}), ${servers} ${servers === 1 ? 'server' : 'servers'} configured`,
     );
-    if (context.output.columns !== undefined) context.output.note('see the herd in a browser: toolherd ui');
+    namePage(context);
     return EXIT.ok;
   },
 });
@@ -64,7 +64,13 @@ async function alreadyRunning(context: CommandContext, daemon: DaemonStatus): Pr
   const misconfigured = await misconfiguredIn(context);
   context.output.json({ already_running: true, daemon, ...misconfigured });
   context.output.print(`already running (pid ${daemon.pid})`);
+  namePage(context);
   return EXIT.ok;
+}
+
+/** Only on a terminal: scripts compare the output. */
+function namePage({ output }: CommandContext): void {
+  if (output.columns !== undefined) output.note('the herd in a browser: toolherd ui');
 }
 
 /** Misconfigured servers are no failure of `up`. Nor is a daemon that another `up --replace` has ended since. */
