@@ -8,7 +8,7 @@ export function sparkline(values: readonly (number | null)[]): string {
   return values.map((value) => (value === null || value <= 0 ? NOTHING : bar(value))).join('');
 }
 
-/** The same values in this many groups of neighbours, each as `join` makes it of its own. */
+/** The values in this many groups of neighbours. `join` makes one value of each group. */
 export function grouped<T>(
   values: readonly T[],
   groups: number,

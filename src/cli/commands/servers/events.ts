@@ -11,8 +11,7 @@ A state is shown when it changes; -v shows every step of the statecharts.
 With --json each event is one line.
 An event of a call has the tool, the names and types of its arguments, the
 caller, the duration and the outcome. It never has values or results.
-Past calls are in the audit file, a line of JSON each: "toolherd doctor" says
-where it is.`,
+Past calls are in the audit file: see "toolherd help audit".`,
   examples: [
     'toolherd events',
     `toolherd events --json | jq -r 'select(.topic == "call" and .ok == false)'`,

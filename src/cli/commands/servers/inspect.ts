@@ -9,14 +9,14 @@ import { explainServer } from './explain.js';
 export const command = defineCommand({
   name: 'inspect',
   summary: 'Shows everything about one server: its spec, its states and its journal.',
-  details: `Secrets are left out.
+  details: `Secrets are left out. --chart svg also marks the last transition.
 --json has the same as one document, with the whole journal.`,
   args: { server: { complete: 'any server' } },
   options: {
     chart: {
       type: 'string',
       choices: ['mermaid', 'svg'],
-      about: 'the statechart, the present state marked; svg also marks the last transition',
+      about: 'the statechart, the present state marked',
     },
   },
   examples: [
