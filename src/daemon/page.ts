@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Dashboard } from '../dashboard/dashboard.js';
+import type { Dashboard, DashboardOptions } from '../dashboard/dashboard.js';
 import type { PageHerd } from '../dashboard/page-methods.js';
 import type { UiLink } from '../fleet/ui.js';
 import { guardPageOnly } from '../ipc/http/guard.js';
@@ -21,6 +21,7 @@ export interface PageOptions {
   /** The address of the port of `daemon.http`; undefined where the config asks for none. */
   configured(): string | undefined;
   herd: PageHerd;
+  userOf?: DashboardOptions['userOf'];
   /** The files of the page; undefined where the daemon runs without them. */
   folder: string | undefined;
 }
@@ -71,12 +72,12 @@ export class Page {
   }
 
   async #load(): Promise<Dashboard> {
-    const { server, clock, folder, herd } = this.#options;
+    const { server, clock, folder, herd, userOf } = this.#options;
     if (folder === undefined)
       throw new ToolherdError('this daemon has no page', { fix: 'use "toolherd up"' });
     const { Dashboard } = await import('../dashboard/dashboard.js');
     return new Dashboard({
-      ...{ server, clock, folder, herd },
+      ...{ server, clock, folder, herd, ...(userOf && { userOf }) },
       toError: ({ code, message, data }) => new RpcError(code, message, data),
       onIdle: () => void this.close(),
     });

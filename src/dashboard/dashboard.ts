@@ -17,6 +17,7 @@ import type { Clock } from '../shared/clock.js';
 import { CODE } from '../shared/mcp/rpc-codes.js';
 import { UsageError } from '../shared/report/usage-error.js';
 import { Access } from './access.js';
+import { userOf } from './client-user.js';
 import { PageConnection } from './page-connection.js';
 import { encodingOf, PageFiles } from './page-files.js';
 import { PAGE_METHODS, type PageHerd, type PageMethod } from './page-methods.js';
@@ -28,6 +29,8 @@ export interface DashboardOptions {
   /** What the build made of src/page. */
   folder: string;
   herd: PageHerd;
+  /** The uid of a client; undefined where it cannot be known. */
+  userOf?: (socket: Socket) => number | undefined;
   /** Makes an error that the server passes on: its class is that of the daemon's bundle, not of this one. */
   toError(error: ErrorObject): Error;
   /** Called when no page was open for an hour. */
@@ -139,6 +142,8 @@ export class Dashboard implements PageRequests {
   #open(key: string, request: IncomingMessage, response: ServerResponse): Refusal | undefined {
     if (request.headers['sec-purpose'] !== undefined)
       return { status: 403, message: 'a link is not prefetched' };
+    // before the link is used up
+    if (this.#isOfAnotherUser(request)) return { status: 403, message: 'this page is for another user' };
     const page = this.#access.open(key);
     if (page === undefined) return USED_LINK;
     const path = `/ui/${page.id}/`;
@@ -152,6 +157,13 @@ export class Dashboard implements PageRequests {
     });
     response.end();
     return undefined;
+  }
+
+  /** Other users see the link in the list of processes, while the browser is started with it. */
+  #isOfAnotherUser({ socket }: IncomingMessage): boolean {
+    const uid = (this.#options.userOf ?? userOf)(socket);
+    // a relay of the system, for example that of WSL, runs as root, which needs no link
+    return uid !== undefined && uid !== 0 && uid !== process.getuid?.();
   }
 
   #socketRefusal(request: IncomingMessage): Refusal | undefined {

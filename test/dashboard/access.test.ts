@@ -2,6 +2,7 @@ import { connect as connectSocket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { LINK_MS } from '../../src/dashboard/access.js';
 import type { Dashboard } from '../../src/dashboard/dashboard.js';
+import { ask } from '../ipc/http/support.js';
 import { until } from '../support/until.js';
 import { servePage } from './served-page.js';
 
@@ -63,7 +64,19 @@ describe('the link of the page', () => {
     expect(headers['set-cookie']).toBeDefined();
   });
 
-  it('of which the 65th is made ends the oldest', async () => {
+  it('is refused to another user, and not used up', async () => {
+    let uid: number | undefined = 4_294_967;
+    const { get, link } = await servePage({ userOf: () => uid });
+    const { path } = await link();
+    const refused = await get(path);
+    expect([refused.status, refused.text]).toEqual([403, 'this page is for another user\n']);
+    uid = undefined;
+    expect((await get(path)).status).toBe(303);
+    uid = process.getuid?.();
+    expect((await get((await link()).path)).status).toBe(303);
+  });
+
+  it('ends the oldest one where 64 others wait', async () => {
     const { get, link } = await servePage();
     const [first, second] = [await link(), await link()];
     for (let made = 2; made < 65; made += 1) await link();
@@ -185,7 +198,7 @@ describe('the port of the page', () => {
   });
 
   it('closes after an hour without a page, and forgets its links and cookies', async () => {
-    const { link, visit, connect, clock, page, address } = await servePage();
+    const { visit, connect, clock, page, address } = await servePage();
     const visitor = await visit();
     const client = await connect(visitor);
     for (let half = 0; half <= 121; half += 1) {
@@ -203,8 +216,11 @@ describe('the port of the page', () => {
     expect(await isListening(address.port)).toBe(true);
     clock.advance(1);
     await until(async () => !(await isListening(address.port)));
-    const next = await link();
-    expect(next.path).toMatch(/^\/ui\/open\?key=/);
+    const { host, port } = new URL((await page.link()).url);
+    const [, secret] = visitor.cookie.split('=');
+    const headers = { Cookie: `toolherd-${port}=${secret}`, Host: host };
+    const next = { host: '127.0.0.1', port: Number(port) };
+    expect((await ask(next, visitor.path, { headers })).status).toBe(403);
   });
 
   it('is that of daemon.http where the config has one', async () => {

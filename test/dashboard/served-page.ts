@@ -13,14 +13,17 @@ import { makeFolder } from '../support/folder.js';
 import { until } from '../support/until.js';
 import { connectPage, openSocket, type PageClient, type Visitor, visitLink } from './visitor.js';
 
-/** The page of a herd in this process. Its time stands still. */
-export async function servePage({
-  configured,
-  variables = {},
-}: {
+export interface ServeOptions {
+  /** The address of `daemon.http`. */
   configured?: string;
+  /** Of the environment. */
   variables?: Record<string, string>;
-} = {}) {
+  /** In place of the system's answer. */
+  userOf?: () => number | undefined;
+}
+
+/** The page of a herd in this process. Its time stands still. */
+export async function servePage({ configured, variables = {}, userOf }: ServeOptions = {}) {
   const folder = makeFolder();
   const files = join(folder, 'page');
   mkdirSync(files);
@@ -47,6 +50,7 @@ export async function servePage({
       error: (_fields, text) => void logged.push(text),
     },
     limitConnections: (accept) => accept,
+    ...(userOf && { userOf }),
     configured: () => configured,
     herd: {
       file: join(folder, 'config.yaml'),
