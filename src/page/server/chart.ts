@@ -1,7 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { ComponentChildren, VNode } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import type { Inspection, JournalEntry } from '../../fleet/fleet.js';
 import {
   type ChartDrawing,
@@ -62,6 +62,12 @@ function Chart({ name, about, drawing, present, last }: ChartProps): VNode {
   const lit = drawnState(drawing, present);
   const taken = last === undefined ? undefined : drawnEdge(drawing, last);
   const word = name.toLowerCase();
+  // the same picture is not drawn again with every answer of the daemon
+  const picture = useMemo(
+    () => html`<${Drawing} drawing=${drawing} lit=${lit} taken=${taken} scale=${isWhole.value ? 1 : NEAR}
+      label=${`The ${word} is in the state ${present || 'none'}`} />`,
+    [drawing, lit, taken, isWhole.value, present],
+  );
   return html`
     <figure class=${`chart ${isWhole.value ? 'whole' : ''}`}>
       <figcaption>
@@ -75,10 +81,7 @@ function Chart({ name, about, drawing, present, last }: ChartProps): VNode {
           }</code>: ${last.cause}</span>`
         }</p>
       </figcaption>
-      <${Scroll} key=${isWhole.value} label=${`Statechart of the ${word}`} lit=${isWhole.value ? undefined : lit}>
-        <${Drawing} drawing=${drawing} lit=${lit} taken=${taken} scale=${isWhole.value ? 1 : NEAR}
-          label=${`The ${word} is in the state ${present || 'none'}`} />
-      <//>
+      <${Scroll} key=${isWhole.value} label=${`Statechart of the ${word}`} lit=${isWhole.value ? undefined : lit}>${picture}<//>
     </figure>`;
 }
 
@@ -93,15 +96,12 @@ function Scroll({
   children?: ComponentChildren;
 }): VNode {
   const box = useRef<HTMLDivElement>(null);
-  const isFirst = useRef(true);
   useEffect(() => {
     const { current } = box;
     if (current === null || lit === undefined) return;
     const left = (lit.x + lit.width / 2) * NEAR - current.clientWidth / 2;
     const top = (lit.y + lit.height / 2) * NEAR - current.clientHeight / 2;
-    const isCalm = isFirst.current || matchMedia('(prefers-reduced-motion: reduce)').matches;
-    current.scrollTo({ left, top, behavior: isCalm ? 'instant' : 'smooth' });
-    isFirst.current = false;
+    current.scrollTo({ left, top });
   }, [lit?.id]);
   return html`<div class="chart-scroll" ref=${box} tabindex="0" role="region" aria-label=${label}>${children}</div>`;
 }
@@ -127,7 +127,7 @@ function Drawing({ drawing, lit, taken, scale, label }: DrawingProps): VNode {
   const edge = (one: DrawnEdge) => {
     const kind = one === taken ? '-taken' : '';
     return html`
-      <g class=${one === taken ? 'edge taken' : 'edge'}>
+      <g key=${`${one.from}>${one.to}`} class=${one === taken ? 'edge taken' : 'edge'}>
         <path d=${one.path} marker-end=${`url(#${id}${kind})`} />
         ${one.label.split('\n').map(
           (line, index, lines) => html`

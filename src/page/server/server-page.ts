@@ -46,7 +46,7 @@ export function ServerPage({ name }: { name: string }): VNode {
   const subtitle = html`
     <span class="server-state"><${StateBadge} server=${status} />
       <span>${sentenceOf(inspection)} <${Ago} at=${status.since} isBare /></span>
-      ${status.next_retry_at !== null && html`<span class="countdown" role="timer">next try ${untilText(status.next_retry_at)}</span>`}
+      ${status.next_retry_at !== null && html`<${Countdown} at=${status.next_retry_at} />`}
       <span>${[status.transport, status.lifecycle === 'transient' ? 'transient' : ''].filter(Boolean).join(', ')}</span>
       <${AsOf} at=${fetched.at} /></span>`;
   const actions = html`
@@ -67,10 +67,10 @@ function sentenceOf({ status }: Inspection): string {
   return [isPlain ? '' : `${stateOf(status)}, since`, owner, isPlain ? 'for' : ''].filter(Boolean).join(' ');
 }
 
-/** Counts as `why` does. */
-function untilText(iso: string): string {
-  const left = Date.parse(iso) - now.value;
-  return left > 0 ? `in ${elapsed(left)}` : 'now';
+/** Counts as `why` does. A component, so that only this text is drawn anew each second. */
+function Countdown({ at }: { at: string }): VNode {
+  const left = Date.parse(at) - now.value;
+  return html`<span class="countdown" role="timer">next try ${left > 0 ? `in ${elapsed(left)}` : 'now'}</span>`;
 }
 
 const SETTLE_MS = 150;
