@@ -37,11 +37,17 @@ export function Charts({ inspection }: { inspection: Inspection }): VNode | null
   const { snapshot, journal, status } = inspection;
   const isTransient = status.lifecycle === 'transient';
   const upper = isTransient ? charts.value.transient : charts.value.keeper;
+  const present = keeperState(inspection);
+  // the journal may not know yet where the chart of a transient server is
+  const isUpperShown = !isTransient || drawnState(upper, present) !== undefined;
   return html`
     <div class="charts">
-      <${Chart} name=${isTransient ? 'Transient server' : 'Keeper'} about="whether it should run: restarts, backoff, quarantine"
-        drawing=${upper} present=${keeperState(inspection)} last=${lastStep(journal, 'keeper')} />
-      <${Chart} name="Server" about=${`one run of it, number ${status.incarnation}`} drawing=${charts.value.server}
+      ${
+        isUpperShown &&
+        html`<${Chart} name=${isTransient ? 'Transient server' : 'Keeper'} about="whether it should run: restarts, backoff, quarantine"
+        drawing=${upper} present=${present} last=${lastStep(journal, 'keeper')} />`
+      }
+      <${Chart} name=\"Server\" about=${`one run of it, number ${status.incarnation}`} drawing=${charts.value.server}
         present=${snapshot.server} last=${lastStep(journal, 'server')} />
     </div>`;
 }
