@@ -23,10 +23,13 @@ export const ROOMS: readonly Room[] = [
     name: 'shared',
     does: 'what every folder may use: errors, clock, timers and queues, JSON, the version',
     imports: [],
-    packages: ['node'],
+    packages: ['node', 'diff'],
     inside: [
       ['.', ''],
-      ['text', 'shell words, durations, control characters, near-miss suggestions, globs, order of versions'],
+      [
+        'text',
+        'shell words, durations, control characters, near-miss suggestions, globs, order of versions, differences of lines',
+      ],
       ['secrets', 'names and forms of secrets; the redactor removes them from logs, errors and status'],
       ['files', 'paths of all files and folders; atomic writes; removal of old files'],
       ['mcp', 'names, headers, error codes and log levels of MCP and JSON-RPC; what a profile is'],
@@ -38,6 +41,13 @@ export const ROOMS: readonly Room[] = [
     name: 'fleet',
     does: 'the interface of a herd: its methods, types, events and texts',
     imports: ['shared'],
+    inside: [
+      ['.', ''],
+      [
+        'texts',
+        'what the command and the page say of a server: notes, the sentences of `why`, differences of pins',
+      ],
+    ],
   },
   {
     name: 'search',
@@ -180,7 +190,7 @@ export const ROOMS: readonly Room[] = [
     name: 'install',
     does: 'changes to files of the user, for the command and the page: adds servers, allows agent files',
     imports: ['shared', 'config', 'integrations', 'registry'],
-    packages: ['node', 'diff'],
+    packages: ['node'],
   },
   {
     name: 'dashboard',
@@ -192,13 +202,14 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'page',
     does: 'the dashboard in the browser; no code of Node',
-    imports: ['shared', 'fleet'],
+    imports: ['shared', 'fleet', 'machines'],
     packages: ['preact', 'htm', '@preact/signals', 'uplot'],
     inside: [
       ['text', 'numbers, states and series for people; sorting; pure'],
       ['live', 'the connection to the daemon, and the store of what it says'],
       ['parts', 'components that several pages use; routes'],
       ['herd', 'all servers, and what needs attention first'],
+      ['server/form', 'a form from a JSON Schema'],
       ['server', 'one server'],
       ['agents', 'who is connected'],
       ['calls', 'the audit'],

@@ -95,7 +95,6 @@ await Promise.all([
     supported: { 'dynamic-import': false },
   }),
   build({ ...command, entryPoints: dashboard, plugins: [keepApart({ ws: 'ws', yaml: 'yaml' })] }),
-  buildPage(join(out, 'page')),
   build({
     ...command,
     entryPoints: { main: 'src/bin/toolherd.ts' },
@@ -142,6 +141,8 @@ await Promise.all([
 // `npm install --global .` links the clone, and sets this only once
 chmodSync(join(out, 'bin', 'main.cjs'), 0o755);
 writeCharts(out);
+// it compresses the charts too
+await buildPage(join(out, 'page'));
 await recordCodeCaches();
 
 /** What the first group of the pattern matches in a source file: at least one text. */

@@ -1,13 +1,13 @@
 import { type ConfigError, formatProblem } from '../../config/parse/problem.js';
 import type { AgentFileNotAllowedError, WouldRun } from '../../config/trust/trust.js';
 import type { ConfigProblem } from '../../fleet/fleet.js';
+import { withCallerVariables } from '../../fleet/texts/config-problems.js';
 import { describeWouldRun, wouldRunJson } from '../../install/would-run.js';
 import type { Environment } from '../../shared/environment.js';
 import { messageOf } from '../../shared/errors.js';
 import { EXIT, exitStatusOf } from '../../shared/report/exit-codes.js';
 import { type ErrorText, formatError, sentLine } from '../../shared/report/format-error.js';
 import type { Output } from '../ui/output.js';
-import { withCallerVariables } from './config-problems.js';
 
 /** Prints what happened, why, where and how to fix it. Answers with the exit status. */
 export function reportError(error: unknown, output: Output, environment: Environment): number {

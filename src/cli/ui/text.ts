@@ -1,12 +1,13 @@
-export { escaped, escapeInvisible, printable, quoted } from '../../shared/text/control-characters.js';
+export {
+  escaped,
+  escapeInvisible,
+  printable,
+  quoted,
+  singleLine,
+} from '../../shared/text/control-characters.js';
 
 /** In place of a table of servers. */
 export const NO_SERVERS = 'no servers are configured; add one with: toolherd add';
-
-/** For a place that has one line: a server's text must not look like a line of ours. */
-export function singleLine(text: string): string {
-  return text.replaceAll(/[\n\t]/g, '\uFFFD');
-}
 
 /** How many columns of a terminal a text takes. */
 export function widthOf(text: string): number {

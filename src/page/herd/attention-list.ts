@@ -1,13 +1,12 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import type { AuthorizeReport, FleetStatus, ServerStatus } from '../../fleet/fleet.js';
-import { now, request } from '../live/store.js';
+import type { FleetStatus, ServerStatus } from '../../fleet/fleet.js';
+import { now } from '../live/store.js';
+import { authorize } from '../parts/authorize.js';
 import { Ago, Section, StateBadge, Until } from '../parts/basics.js';
 import { Button } from '../parts/button.js';
-import { confirm } from '../parts/dialog.js';
 import { giveOrder } from '../parts/orders.js';
 import { href } from '../parts/route.js';
-import { say, sayError } from '../parts/toast.js';
 import { type Attention, attentionOf, type Help } from './attention.js';
 
 const SHOWN_LINES = 6;
@@ -54,25 +53,4 @@ function HelpButton({ help, server }: { help: Help; server: ServerStatus | null 
     return html`<a class="button small" href=${href(help.page, help.rest, { tab: help.tab })}>${help.text}</a>`;
   const run = () => (help.kind === 'order' ? giveOrder(help.order, server!) : authorize(server!.name));
   return html`<${Button} size="small" label=${`${help.text} ${server!.name}`} onClick=${run}>${help.text}<//>`;
-}
-
-/** The address comes from the server, so a person sees it before the browser opens it. */
-async function authorize(name: string): Promise<void> {
-  try {
-    const { authorization_url: url } = await request<AuthorizeReport>('fleet/authorize', { server: name });
-    if (url === null) {
-      say(`${name} is authorised.`);
-      return;
-    }
-    if (!/^https?:\/\//.test(url)) throw new Error('the server gave an address that is not http or https');
-    const isYes = await confirm({
-      title: `Authorise ${name}?`,
-      body: html`<p>The browser opens this page of the server. When you have agreed there, toolherd connects.</p><p
-        class="mono">${url}</p>`,
-      action: 'Open the page',
-    });
-    if (isYes) window.open(url, '_blank', 'noopener,noreferrer');
-  } catch (error) {
-    sayError(error, `Authorise ${name}`);
-  }
 }

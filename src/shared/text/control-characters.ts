@@ -36,6 +36,11 @@ export function quoted(text: string, indent = '    '): string {
   return text.trimEnd().replaceAll('\n', `\n${indent}| `);
 }
 
+/** For a place that has one line: a server's text must not look like a line of ours. */
+export function singleLine(text: string): string {
+  return text.replaceAll(/[\n\t]/g, '\uFFFD');
+}
+
 /**
  * Invisible characters as their numbers: controls, right-to-left marks, zero-width characters, tags that can spell a hidden
  * sentence, fillers, and undefined characters. A model reads them, so a person who approves a text must see them.

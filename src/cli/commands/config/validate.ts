@@ -6,13 +6,13 @@ import { ConfigError, fileProblem, type Problem } from '../../../config/parse/pr
 import { FileReadError, readIfExists, readSmallFile } from '../../../config/parse/read-file.js';
 import { ENVIRONMENT } from '../../../config/variables/variables.js';
 import type { FleetStatus } from '../../../fleet/fleet.js';
+import { NOT_IN_DAEMON, onlyCallerHas } from '../../../fleet/texts/config-problems.js';
+import { entryProblems } from '../../../fleet/texts/server-notes.js';
 import { agentFileOf, loadOptions } from '../../../install/load-options.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand } from '../../core/command.js';
-import { NOT_IN_DAEMON, onlyCallerHas } from '../../core/config-problems.js';
 import { problemText } from '../../core/report-error.js';
 import { limitByTimeoutOption } from '../../core/timeout.js';
-import { entryProblems } from '../servers/status-table.js';
 
 type Kind = 'config' | 'agent' | 'source';
 

@@ -1,5 +1,6 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
 import type { DaemonStatus, ReloadReport, ServerStatus } from '../../../fleet/fleet.js';
+import { entryProblems } from '../../../fleet/texts/server-notes.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type CommandContext, defineCommand, UsageError } from '../../core/command.js';
 import { warnAboutMisconfigured } from '../../core/config-problems.js';
@@ -8,7 +9,6 @@ import { checkDaemonConfig } from '../../daemon/config-file.js';
 import { isDaemonAbsent } from '../../daemon/connect.js';
 import { findDaemon } from '../../daemon/find-daemon.js';
 import { daemonArguments, ensureDaemon, startDaemon } from '../../daemon/start.js';
-import { entryProblems } from '../servers/status-table.js';
 
 export const command = defineCommand({
   name: 'up',

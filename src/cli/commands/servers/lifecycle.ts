@@ -1,9 +1,10 @@
 import type { Order, ServerStatus } from '../../../fleet/fleet.js';
+import { ownerOf } from '../../../fleet/texts/server-notes.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { type Command, defineCommand, NOTHING_RUNS } from '../../core/command.js';
 import { paintStates } from '../../ui/colors.js';
 import { NO_SERVERS } from '../../ui/text.js';
-import { isUnreachable, ownerOf, statusTable } from './status-table.js';
+import { isUnreachable, statusTable } from './status-table.js';
 
 const SELECTION = `SERVER is a server of the nearest agent.yaml or of the global config.
 If neither has a server of that name, the command applies to every server of

@@ -1,4 +1,5 @@
-import type { UpdatedPackage } from '../../../fleet/fleet.js';
+import type { UpdatedPackage } from '../../../fleet/packages.js';
+import { updateSentence } from '../../../fleet/texts/update-sentence.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand } from '../../core/command.js';
 import { singleLine } from '../../ui/text.js';
@@ -32,16 +33,5 @@ start uses the new version. Servers that do not run are not started.`,
 function linesOf(updated: UpdatedPackage): string[] {
   if (updated.result === 'failed') return problemLines(updated);
   const refusal = updated.result === 'updated' ? refusalLines(updated) : [];
-  return [singleLine(`${updated.server}: ${sentenceOf(updated)}`), ...refusal];
-}
-
-function sentenceOf(updated: UpdatedPackage): string {
-  const { package: name, requested, version, installed, latest, result, restarted, refused } = updated;
-  const before = refused === null ? '' : ` (the last time it was not: ${refused})`;
-  if (result === 'not_installed')
-    return `${name} is not installed yet; the first start installs the newest version`;
-  if (result === 'current') return `${requested === name ? name : `${requested}:`} ${version} is the newest`;
-  if (result === 'kept') return `${name} ${version} stays: ${refused ?? 'npm chose it again'}`;
-  if (result === 'would_update') return `${name} ${version} → ${latest} would be installed${before}`;
-  return `${name} ${version} → ${installed}, ${restarted ? 'restarted' : 'used at the next start'}`;
+  return [singleLine(updateSentence(updated)), ...refusal];
 }

@@ -1,10 +1,11 @@
 import type { Fleet, MissingList } from '../../../fleet/fleet.js';
+import { noteOf } from '../../../fleet/texts/server-notes.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
 import type { CommandContext } from '../../core/command.js';
 import type { Output } from '../../ui/output.js';
 import { singleLine } from '../../ui/text.js';
-import { isUnreachable, noteOf } from '../servers/status-table.js';
+import { isUnreachable } from '../servers/status-table.js';
 
 interface Marked {
   server: string;

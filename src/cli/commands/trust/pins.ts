@@ -1,10 +1,10 @@
 import type { PinReport, ServerPins, ToolPin } from '../../../fleet/fleet.js';
+import { pinDiff } from '../../../fleet/texts/pin-diff.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { elapsedSince } from '../../../shared/text/elapsed.js';
 import { defineCommand } from '../../core/command.js';
 import { printError } from '../../core/report-error.js';
 import { escapeInvisible, singleLine } from '../../ui/text.js';
-import { pinDiff } from './pin-diff.js';
 
 export const command = defineCommand({
   name: 'pins',

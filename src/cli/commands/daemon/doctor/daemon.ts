@@ -1,5 +1,13 @@
 import { dirname } from 'node:path';
 import type { FleetStatus, ServerStatus } from '../../../../fleet/fleet.js';
+import { problemLine, withCallerVariables } from '../../../../fleet/texts/config-problems.js';
+import {
+  entryProblems,
+  listNotesOf,
+  noteOf,
+  ownerOf,
+  pinNoteOf,
+} from '../../../../fleet/texts/server-notes.js';
 import { holderOf } from '../../../../ipc/socket/socket-lock.js';
 import { lockFileOf } from '../../../../ipc/socket/socket-owner.js';
 import { ledgersAt, writerLives } from '../../../../processes/ledger-files.js';
@@ -9,9 +17,7 @@ import type { Environment } from '../../../../shared/environment.js';
 import { shellWord } from '../../../../shared/text/shell-word.js';
 import { VERSION } from '../../../../shared/version.js';
 import type { CommandContext } from '../../../core/command.js';
-import { problemLine, withCallerVariables } from '../../../core/config-problems.js';
 import { limitByTimeoutOption } from '../../../core/timeout.js';
-import { entryProblems, listNotesOf, noteOf, ownerOf, pinNoteOf } from '../../servers/status-table.js';
 import { error, type Finding, ok, placed, warn, wordsOf } from './finding.js';
 
 const MORE_MEMORY =

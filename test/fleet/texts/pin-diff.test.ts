@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { pinDiff } from '../../../../src/cli/commands/trust/pin-diff.js';
+import { pinDiff } from '../../../src/fleet/texts/pin-diff.js';
 
 const version = (hash: string, more: object) => ({ hash, at: '2026-01-01T00:00:00.000Z', ...more });
 

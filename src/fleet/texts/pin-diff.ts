@@ -1,6 +1,6 @@
-import type { PinnedVersion, ToolPin } from '../../../fleet/fleet.js';
-import { diffLines } from '../../../install/line-diff.js';
-import { escapeInvisible } from '../../ui/text.js';
+import { escapeInvisible } from '../../shared/text/control-characters.js';
+import { diffLines } from '../../shared/text/line-diff.js';
+import type { PinnedVersion, ToolPin } from '../fleet.js';
 
 const CONTEXT = 2;
 /** A definition that was cut is no valid JSON, so it is broken into lines of equal length. */
