@@ -250,7 +250,7 @@ export class Connection {
 
 function notConnected(): FleetError {
   return new FleetError('the page is not connected to the daemon', {
-    type: 'NotConnectedError',
+    type: 'DaemonUnreachableError',
     why: 'the daemon does not answer',
     fix: 'wait until the page is connected again, or run "toolherd ui" for a new page',
   });
