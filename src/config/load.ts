@@ -85,10 +85,12 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
     throw configError(clean([...problems, ...rest.flatMap(([, found]) => found)]));
   }
   if (refusal !== undefined) throw refusal;
-  const servers = resolved.flatMap(({ entry, spec }) => {
+  const configured = resolved.flatMap(({ entry, spec }) => {
     const found = misconfigured.get(entry);
     return found === undefined ? (spec ?? []) : misconfiguredSpec(entry, configError(clean(found)), redactor);
   });
+  // an agent's own server may have the name of a herd
+  const servers = [...configured, ...global.herds.filter(({ name }) => !names.has(name))];
   const { settings, hasConfigFile } = global;
   const profiles = new Map(
     [...(global.profiles?.profiles ?? []), ...(agent?.profiles.profiles ?? [])].map((one) => [one.name, one]),
@@ -162,7 +164,7 @@ function readGlobal(
 ): ReturnType<typeof readConfigFile> & { hasConfigFile: boolean } {
   const document = readDocument(options.configFile, options.configRequired === true, report);
   if (document === undefined)
-    return { settings: defaultSettings(), entries: [], profiles: undefined, hasConfigFile: false };
+    return { settings: defaultSettings(), entries: [], herds: [], profiles: undefined, hasConfigFile: false };
   const place = { folder: folderOf(options.configFile), userHome: options.userHome };
   return { ...readConfigFile(document, place, report, warn), hasConfigFile: true };
 }

@@ -42,7 +42,7 @@ export function shownUrl(text: string): string {
 /** The ending of a link. `opened`: the handshake was done before. */
 export function failureOf(server: RemoteServer, failure: TransportFailure, opened: boolean): Failed {
   if (failure.kind === 'unauthorised') return authEnding(failure.error);
-  const message = `${server.name}: ${sentence(server, failure)}${opened ? '' : ', before it had answered initialize'}`;
+  const message = `${server.name}: ${sentence(server, failure)}${opened || failure.kind === 'herd' ? '' : ', before it had answered initialize'}`;
   const failed = { kind: 'error', message, fix: fixOf(server, failure) } as const;
   const looksMisconfigured = couldBeWrongEntry(failure);
   if (isAuth(failure)) return { ...failed, cause: 'auth', looksMisconfigured };
@@ -127,6 +127,8 @@ function sentence(server: RemoteServer, failure: Described): string {
       return `${url} sent a message of ${failure.bytes} bytes or more, which max_message_bytes does not allow`;
     case 'nonsense':
       return `${url} answered with ${failure.why}`;
+    case 'herd':
+      return `the herd ${failure.herd} is away: ${failure.why}`;
   }
 }
 
@@ -151,6 +153,8 @@ function fixOf(server: RemoteServer, failure: Described): string {
       return `check 'url' and 'transport' of ${server.name}`;
     case 'forgotten':
       return 'try again: a new session is being opened';
+    case 'herd':
+      return `see "toolherd why ${shellWord(failure.herd)}"`;
     default:
       return `see "toolherd why ${shellWord(server.name)}", and the log of the server itself`;
   }

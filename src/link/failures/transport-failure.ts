@@ -18,6 +18,7 @@ import type { RefusalHeaders } from '../remote/refusal-headers.js';
  * | `closed` | the server closed the WebSocket, with a code | perhaps |
  * | `too-large` | a message over `max_message_bytes` | yes |
  * | `nonsense` | an answer that is not what the transport prescribes | perhaps |
+ * | `herd` | the connection of the server's herd is away | perhaps |
  */
 export type TransportFailure =
   | { kind: 'unreachable'; code: string | undefined; message: string }
@@ -30,7 +31,8 @@ export type TransportFailure =
   | { kind: 'no-pong'; ms: number }
   | { kind: 'closed'; code: number; reason: string }
   | { kind: 'too-large'; bytes: number }
-  | { kind: 'nonsense'; why: string };
+  | { kind: 'nonsense'; why: string }
+  | { kind: 'herd'; herd: string; why: string };
 
 /** Carries a failure through the SDK's transports, which pass on the rejections of their fetch. */
 export class TransportError extends Error {
@@ -72,6 +74,6 @@ export function cleaned(failure: TransportFailure, redact: (text: string) => str
   if (failure.kind === 'unreachable') return { ...failure, message: redact(failure.message) };
   if (failure.kind === 'refused') return { ...failure, text: redact(failure.text) };
   if (failure.kind === 'closed') return { ...failure, reason: redact(failure.reason) };
-  if (failure.kind === 'nonsense') return { ...failure, why: redact(failure.why) };
+  if (failure.kind === 'nonsense' || failure.kind === 'herd') return { ...failure, why: redact(failure.why) };
   return failure;
 }

@@ -25,6 +25,8 @@ import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 export interface RemoteDeps extends ProtocolDeps {
   /** Adds the server's authorisation to the fetch that sends every request. */
   authorize?: TransportPorts['authorize'];
+  /** The connections of other herds. */
+  herd?: TransportPorts['herd'];
 }
 
 /** How long a ping after a broken connection may take; after that the regular pings decide. */
@@ -87,6 +89,7 @@ class RemoteLink extends BaseLink {
       const transport = await createTransport(this.#spec, {
         clock: this.#deps.clock,
         authorize: this.#deps.authorize,
+        herd: this.#deps.herd,
         isBusy: () => this.session.inFlight > 0,
         on: {
           line: (bytes) => this.session.deliver(bytes),
