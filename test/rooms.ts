@@ -108,7 +108,7 @@ export const ROOMS: readonly Room[] = [
       ['protocol/mcp-2026', 'MCP from 2026-07-28'],
       ['protocol/negotiation', 'finds out which era a server speaks; puts session and driver together'],
       ['stdio', 'a server as a child process'],
-      ['remote', 'a server over HTTP, SSE or WebSocket'],
+      ['remote', 'a server over HTTP, SSE or WebSocket, or one of another herd'],
       ['.', ''],
     ],
   },
@@ -147,6 +147,13 @@ export const ROOMS: readonly Room[] = [
     ],
   },
   {
+    name: 'herds',
+    does: 'other herds: the connection to their daemons by ssh or a socket, and what they tell of their servers',
+    imports: ['shared', 'fleet', 'processes', 'link', 'ipc'],
+    types: ['machines', 'config'],
+    packages: ['node'],
+  },
+  {
     name: 'log',
     does: 'log files and their rotation; the audit file',
     imports: ['shared'],
@@ -155,7 +162,18 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'daemon',
     does: 'puts config, supervisor, link, ipc and log together',
-    imports: ['shared', 'fleet', 'config', 'processes', 'packages', 'link', 'supervisor', 'ipc', 'log'],
+    imports: [
+      'shared',
+      'fleet',
+      'config',
+      'processes',
+      'packages',
+      'link',
+      'supervisor',
+      'ipc',
+      'herds',
+      'log',
+    ],
     packages: ['node'],
   },
   {

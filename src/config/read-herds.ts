@@ -52,12 +52,7 @@ export function refuseHerds(document: SourceDocument, report: Report): void {
   report(document.problem('ConfigError', ['herds'], message, fix, 'key'));
 }
 
-function readHerd(
-  document: SourceDocument,
-  index: number,
-  item: Data,
-  report: Report,
-): HerdSpec | undefined {
+function readHerd(document: SourceDocument, index: number, item: Data, report: Report): HerdSpec | undefined {
   const path = ['herds', index];
   const found = shapeProblems(document, item ?? Object.create(null), {
     type: 'ConfigError',

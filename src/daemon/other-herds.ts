@@ -91,8 +91,7 @@ export class OtherHerds {
   /** Sends an order to the daemons that keep these servers. */
   async order(order: Order, specs: readonly HerdServerSpec[], wait: boolean): Promise<void> {
     const byHerd = new Map<string, string[]>();
-    for (const { herd, remoteName } of specs)
-      byHerd.set(herd, [...(byHerd.get(herd) ?? []), remoteName]);
+    for (const { herd, remoteName } of specs) byHerd.set(herd, [...(byHerd.get(herd) ?? []), remoteName]);
     // all of them are reached, or none gets an order
     const orders = [...byHerd].map(([name, servers]) => ({ servers, ...this.#reached(name) }));
     await Promise.all(

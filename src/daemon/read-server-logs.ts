@@ -25,8 +25,7 @@ export async function readServerLogs(
   }
   const spec = view.specs.find(({ name }) => name === server);
   // of a server of another herd this daemon logs only the connection
-  if (spec?.transport === 'herd')
-    entries.push(...(await herds.logs(spec, { tail, since, level })));
+  if (spec?.transport === 'herd') entries.push(...(await herds.logs(spec, { tail, since, level })));
   return newestEntries(entries, {
     since: since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since),
     level,

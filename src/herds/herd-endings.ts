@@ -136,10 +136,7 @@ export function daemonLost(spec: HerdSpec, why: string, wasShutDown: boolean): F
   });
 }
 
-export function otherVersion(
-  spec: HerdSpec,
-  { version, api }: { version: string; api: number },
-): Failed {
+export function otherVersion(spec: HerdSpec, { version, api }: { version: string; api: number }): Failed {
   const isOlder = api < API_VERSION;
   const message = `its toolherd ${version} speaks version ${api} of the protocol of the socket, this one (${VERSION}) version ${API_VERSION}`;
   const fix = isOlder

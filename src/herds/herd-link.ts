@@ -12,8 +12,8 @@ import { endingError } from '../link/failures/ending-error.js';
 import type { Link, LinkEvents, LinkLog, Unwatch } from '../link/link.js';
 import { BaseLink } from '../link/protocol/negotiation/base-link.js';
 import type { ProtocolDeps } from '../link/protocol/negotiation/protocol-stack.js';
-import type { ProcessDeps } from '../link/stdio/server-process.js';
 import { ServerOutput } from '../link/stdio/server-output.js';
+import type { ProcessDeps } from '../link/stdio/server-process.js';
 import type { Ending, Failed } from '../machines/restart/ending.js';
 import { isAlive } from '../processes/is-alive.js';
 import type { StopStep } from '../processes/stop-sequence.js';
@@ -55,8 +55,8 @@ export interface HerdDeps extends ProtocolDeps, ProcessDeps {
 
 const POLL_MS = 20;
 const STDOUT_BYTES = 65_536;
-/** For how long a connection that broke waits for the end of ssh, which knows why. */
-const REASON_MS = 1000;
+/** For how long a connection that broke waits for the end of ssh, which knows why. Those to servers wait for the result. */
+const REASON_MS = 300;
 
 /** Connects to another herd. `on` gets everything that follows. */
 export function openHerd(spec: HerdSpec, deps: HerdDeps, on: LinkEvents): Link {
@@ -106,7 +106,11 @@ class HerdLink extends BaseLink {
 
   /** Reads the status of all servers: what has changed without an event is seen with the next ping. */
   override async ping(timeoutMs: number): Promise<void> {
-    const answered = await withTimeout(timeoutMs, this.#readStatus(false).then(() => true), this.#deps.clock);
+    const answered = await withTimeout(
+      timeoutMs,
+      this.#readStatus(false).then(() => true),
+      this.#deps.clock,
+    );
     if (answered) return;
     const { name } = this.#spec;
     throw new MCPTimeoutError(`${name}: its daemon did not answer in ${seconds(timeoutMs)}`, { sent: false });
@@ -137,8 +141,7 @@ class HerdLink extends BaseLink {
   write(line: string): boolean {
     const { id } = JSON.parse(line) as { id?: unknown };
     const error = { code: CODE.methodNotFound, message: this.#isNoServer };
-    if (id !== undefined)
-      queueMicrotask(() => this.session.deliverParsed({ jsonrpc: '2.0', id, error }));
+    if (id !== undefined) queueMicrotask(() => this.session.deliverParsed({ jsonrpc: '2.0', id, error }));
     return true;
   }
 
@@ -171,7 +174,12 @@ class HerdLink extends BaseLink {
     if (this.ending !== undefined) return;
     herd.wasShutDown = false;
     const serverInfo = { name: 'toolherd', version: daemon.version };
-    this.open({ protocolVersion: String(API_VERSION), serverInfo, capabilities: {}, instructions: undefined });
+    this.open({
+      protocolVersion: String(API_VERSION),
+      serverInfo,
+      capabilities: {},
+      instructions: undefined,
+    });
     listed(true);
   }
 

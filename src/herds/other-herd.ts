@@ -11,7 +11,7 @@ export interface HerdConnection {
   fleet: Fleet;
 }
 
-/** For how long the connection to a server waits for that of its herd. */
+/** For how long the connection to a server waits for that of its herd, and how long after a loss it begins to wait. */
 const HOLD_MS = 20_000;
 
 /**
@@ -26,6 +26,8 @@ export class OtherHerd implements HerdPort {
   #state: 'coming' | 'up' | 'away' = 'coming';
   #why = 'the connection is being opened';
   #since: number;
+  /** When it was last up, by the clock. */
+  #lastUp = Number.NEGATIVE_INFINITY;
   #servers: ReadonlyMap<string, ServerStatus> = new Map();
   readonly #decided = new Set<() => void>();
   readonly #listeners = new Set<(failure: TransportFailure) => void>();
@@ -69,13 +71,20 @@ export class OtherHerd implements HerdPort {
     this.#decide();
   }
 
-  /** `comesBack`: the next connection is opened at once, so calls wait for it. */
+  /**
+   * `comesBack`: no order ended the connection. Then calls wait for the next one, for a while: a daemon that is replaced
+   * is away for some tries.
+   */
   lost(why: string, now: number, comesBack: boolean): void {
     const wasUp = this.#state === 'up';
-    if (wasUp) this.#since = now;
+    if (wasUp) {
+      this.#since = now;
+      this.#lastUp = this.#clock.now();
+    }
     this.#connection = undefined;
     this.#why = why;
-    this.#state = wasUp && comesBack ? 'coming' : 'away';
+    const isHeld = comesBack && !this.wasShutDown && this.#clock.now() - this.#lastUp < HOLD_MS;
+    this.#state = isHeld ? 'coming' : 'away';
     this.#decide();
     for (const listen of [...this.#listeners]) listen(this.#failure());
   }

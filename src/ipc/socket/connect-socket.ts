@@ -47,7 +47,12 @@ export async function connectSocket(options: ConnectOptions): Promise<Peer> {
 }
 
 /** The socket, without a `Peer`. */
-export async function openSocket({ path, retry = {}, owner, clock = systemClock }: ConnectOptions): Promise<Socket> {
+export async function openSocket({
+  path,
+  retry = {},
+  owner,
+  clock = systemClock,
+}: ConnectOptions): Promise<Socket> {
   const { busyMs = 5000, absentMs = 0 } = retry;
   const startedAt = clock.now();
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {

@@ -2,6 +2,7 @@ import type { RemoteSpec } from '../../config/fields/spec.js';
 import type { Ending, Failed } from '../../machines/restart/ending.js';
 import type { StopStep } from '../../processes/stop-sequence.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
+import type { JsonObject } from '../../shared/json.js';
 import { MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Message } from '../calls/message.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
@@ -17,6 +18,7 @@ import {
 } from '../failures/remote-endings.js';
 import { cleaned, endsLink, TransportError, type TransportFailure } from '../failures/transport-failure.js';
 import type { Link, LinkEvents } from '../link.js';
+import type { ListMethod } from '../protocol/list.js';
 import { BaseLink } from '../protocol/negotiation/base-link.js';
 import { handshakeFailureText, type ProtocolDeps } from '../protocol/negotiation/protocol-stack.js';
 import { createTransport } from './create-transport.js';
@@ -58,6 +60,11 @@ class RemoteLink extends BaseLink {
     this.#server = { name: spec.name, url: deps.redact(shownUrl(spec.url)) };
     this.limitHandshake(spec.timeoutMs, () => this.#fail(noHandshake(this.#server, spec.timeoutMs)));
     void this.#begin();
+  }
+
+  /** The daemon of a herd says when a list changes, so its answers do not expire here. */
+  override list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
+    return super.list(method, this.#spec.transport === 'herd' ? undefined : onTtl);
   }
 
   close(from: StopStep = 'close'): void {
