@@ -57,7 +57,7 @@ export function parseConfigFile(
   file: string,
   text: string,
   warn: Report = () => undefined,
-): { settings: Settings; entries: ParsedEntry[] } {
+): { settings: Settings; entries: ParsedEntry[]; herds: HerdSpec[] } {
   const problems: Problem[] = [];
   const report: Report = (problem) => void problems.push(problem);
   // the home folder is needed only to read envFiles, which a text alone does not do

@@ -59,13 +59,16 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
     reportOf,
     warn,
   );
-  if (global.profiles) checkProfiles(global.profiles, global.entries.map(nameOf), reportGlobal, warn);
+  const herds = global.herds.map(({ name }) => name);
+  if (global.profiles)
+    checkProfiles(global.profiles, [...global.entries.map(nameOf), ...herds], reportGlobal, warn, herds);
   if (agent)
     checkProfiles(
       agent.profiles,
-      planned.map(({ entry }) => nameOf(entry)),
+      [...planned.map(({ entry }) => nameOf(entry)), ...herds],
       report,
       warn,
+      herds,
     );
   const ours = agent && planOf(agent, planned.filter(isOf(agent.entries)));
   const refusal =

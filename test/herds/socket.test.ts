@@ -182,7 +182,7 @@ describe('the connection of a herd', () => {
     expect(await ok(here, 'desk/good')).toBe(true);
     const { cwd, env } = { cwd: desk.home.folder, env: desk.home.environment };
     const replaced = toolherd(['up', '--replace', '--json'], { cwd, env });
-    await until(async () => (await here.status('desk/good')).state === 'disconnected');
+    await until(async () => (await here.status('desk')).state !== 'connected');
     const held = here.fleet.call({ server: 'desk/good', tool: 'echo', arguments: { value: 'held' } });
     const { stdout } = await replaced;
     desk.home.adopt(JSON.parse(stdout).pid);
