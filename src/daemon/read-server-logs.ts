@@ -24,8 +24,11 @@ export async function readServerLogs(
       if (of === tag) entries.push({ ...line, server: name });
   }
   const spec = view.specs.find(({ name }) => name === server);
-  // of a server of another herd this daemon logs only the connection
-  if (spec?.transport === 'herd') entries.push(...(await herds.logs(spec, { tail, since, level })));
+  // the daemon of its herd has logged what the server said
+  if (spec?.transport === 'herd') {
+    const own = entries.filter(({ source }) => source === 'link' || source === 'toolherd');
+    entries.splice(0, entries.length, ...own, ...(await herds.logs(spec, { tail, since, level })));
+  }
   return newestEntries(entries, {
     since: since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since),
     level,

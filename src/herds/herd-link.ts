@@ -76,7 +76,7 @@ class NotOpened extends Error {
 /**
  * The connection to the daemon of another herd: a process of ssh that forwards the socket of that daemon to this machine, or a
  * socket of this machine; and one control connection over it, which follows the servers of that herd. Calls do not pass here:
- * each server has a connection of its own kind over the same socket.
+ * each server has another connection over the same socket.
  */
 class HerdLink extends BaseLink {
   readonly #spec: HerdSpec;

@@ -192,7 +192,7 @@ async function read(context: CommandContext, server: string | null): Promise<Log
   return isElsewhere ? ((await readElsewhere(context, server)) ?? entries) : entries;
 }
 
-/** Undefined where no daemon runs, or the server is one of its own. */
+/** Undefined where no daemon runs, or the daemon keeps the server itself. */
 async function readElsewhere(context: CommandContext, server: string): Promise<LogEntry[] | undefined> {
   const fleet = await context.fleet({ autostart: false, viewMode: 'herd' }).catch(() => undefined);
   const servers = (await fleet?.status())?.servers ?? [];
