@@ -211,9 +211,24 @@ describe('the connection of a herd', () => {
     await until(async () => (await desk.status('good')).in_flight === 1);
     const { pids } = await desk.status('good');
     killNow(pids[0]!);
-    expect((await waiting).error).toMatchObject({ sent: true });
+    expect((await waiting).error).toMatchObject({
+      ...{ type: 'ServerCrashedError', sent: true },
+      message: expect.stringMatching(/^desk\/good: /),
+    });
     await until(async () => (await here.status('desk/good')).restarts === 1);
     await until(() => ok(here, 'desk/good'));
+  });
+
+  it('says that a call which the other daemon refused was not sent', async () => {
+    const { desk, here } = await pair([server('good', 'good.mjs')]);
+    expect(await ok(here, 'desk/good')).toBe(true);
+    await desk.fleet.stop({ servers: ['good'] }, true);
+    const { error } = await here.fleet.call({ server: 'desk/good', tool: 'echo', arguments: { value: '' } });
+    expect(error).toMatchObject({
+      type: 'ServerUnavailableError',
+      sent: false,
+      message: 'desk/good: was stopped',
+    });
   });
 
   it('ends with its entry in the config', async () => {

@@ -1,4 +1,4 @@
-import { AuthRequiredError, MCPConnectionError } from '../../shared/call-errors.js';
+import { AuthRequiredError, MCPConnectionError, type MCPError } from '../../shared/call-errors.js';
 import { ScopeRequiredError } from '../auth/errors.js';
 import type { RefusalHeaders } from '../remote/refusal-headers.js';
 
@@ -18,6 +18,7 @@ import type { RefusalHeaders } from '../remote/refusal-headers.js';
  * | `closed` | the server closed the WebSocket, with a code | perhaps |
  * | `too-large` | a message over `max_message_bytes` | yes |
  * | `nonsense` | an answer that is not what the transport prescribes | perhaps |
+ * | `told` | the daemon of the server's herd answered with an error of toolherd | as that daemon says |
  * | `herd` | the connection of the server's herd is away | perhaps |
  */
 export type TransportFailure =
@@ -32,7 +33,8 @@ export type TransportFailure =
   | { kind: 'closed'; code: number; reason: string }
   | { kind: 'too-large'; bytes: number }
   | { kind: 'nonsense'; why: string }
-  | { kind: 'herd'; herd: string; why: string };
+  | { kind: 'herd'; herd: string; why: string }
+  | { kind: 'told'; error: MCPError };
 
 /** Carries a failure through the SDK's transports, which pass on the rejections of their fetch. */
 export class TransportError extends Error {

@@ -1,9 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import type { HerdServerSpec } from '../../config/fields/spec.js';
 import { withTimeout } from '../../shared/async.js';
+import { MCPError } from '../../shared/call-errors.js';
 import { codeOf } from '../../shared/errors.js';
 import { Framer } from '../../shared/framing/framer.js';
 import { isObject } from '../../shared/json.js';
+import { FIRST_CALL_ID } from '../calls/reply-router.js';
 import { TransportError, type TransportFailure } from '../failures/transport-failure.js';
 import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 
@@ -11,6 +13,33 @@ import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 const REASON_MS = 1000;
 /** No MCP message has it: it is the reply to `fleet/hello`. */
 const HELLO_ID = 'hello';
+/** The daemon writes an error behind version and id, within this many bytes. */
+const REPLY_HEAD = 64;
+const ERROR = ',"error":{';
+
+/** An error of another toolherd, as far as it is used. */
+interface Told {
+  type: string;
+  message: string;
+  why?: string;
+  fix?: string;
+  retryable?: boolean;
+  sent: boolean;
+}
+
+/** It keeps its type, and gets the name that the server has here. */
+class ToldError extends MCPError {
+  override readonly type: string;
+
+  constructor(
+    { name, herd, remoteName }: HerdServerSpec,
+    { type, message, why, fix, retryable, sent }: Told,
+  ) {
+    const text = message.replace(`${remoteName}: `, '');
+    super(`${name}: ${text}`, { why, fix: fix && `on ${herd}: ${fix}`, retryable, sent });
+    this.type = type;
+  }
+}
 
 /**
  * One server of another herd: a connection to the socket of its daemon that sees this server alone, and then speaks MCP as
@@ -97,8 +126,22 @@ export class HerdTransport implements RemoteTransport {
 
   #receive(bytes: Buffer): void {
     if (this.#isClosed) return;
-    if (this.#greeted === undefined) this.#ports.on.line(bytes);
-    else this.#greeted(parsed(bytes));
+    if (this.#greeted !== undefined) this.#greeted(parsed(bytes));
+    else if (!bytes.subarray(0, REPLY_HEAD).includes(ERROR) || !this.#tell(bytes)) this.#ports.on.line(bytes);
+  }
+
+  /** True for an error of the other toolherd about a call: it says whether its server got the call. */
+  #tell(bytes: Buffer): boolean {
+    const reply = parsed(bytes);
+    if (!isObject(reply) || !isObject(reply.error) || typeof reply.id !== 'number') return false;
+    const { data } = reply.error;
+    if (reply.id < FIRST_CALL_ID || !isObject(data) || typeof data.sent !== 'boolean') return false;
+    if (typeof data.type !== 'string' || typeof data.message !== 'string') return false;
+    this.#ports.on.lost(reply.id, {
+      kind: 'told',
+      error: new ToldError(this.#spec, data as unknown as Told),
+    });
+    return true;
   }
 
   /** The daemon answers in order, so the first line is its answer. It learns the name of this program and nothing more. */
@@ -107,7 +150,7 @@ export class HerdTransport implements RemoteTransport {
     const reply = await new Promise<unknown>((resolve) => {
       this.#greeted = resolve;
       socket.once('close', () => resolve(undefined));
-      const params = { server: remoteName, surface: 'all', client: { name: 'toolherd' } };
+      const params = { server: remoteName, surface: 'all', typed_errors: true, client: { name: 'toolherd' } };
       this.write(JSON.stringify({ jsonrpc: '2.0', id: HELLO_ID, method: 'fleet/hello', params }));
     });
     this.#greeted = undefined;

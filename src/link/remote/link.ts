@@ -160,7 +160,7 @@ class RemoteLink extends BaseLink {
     for (const call of this.session.running) {
       if (call.id !== id) continue;
       const error = callErrorOf(this.#server, call.method, failure);
-      if (failure.kind === 'too-large') this.session.loseReply(id, error);
+      if (failure.kind === 'too-large' || failure.kind === 'told') this.session.loseReply(id, error);
       else this.session.lose(id, error);
       return;
     }
