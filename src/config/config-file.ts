@@ -5,21 +5,22 @@ import { uniqueEntries } from './entry/unique-entries.js';
 import type { FileContext, ParsedEntry, Report } from './fields/parsed-entry.js';
 import { CONFIG_KEYS, defaultSettings, readSettings } from './fields/settings.js';
 import { quoteName } from './fields/shape-problems.js';
-import type { Settings } from './fields/spec.js';
+import type { HerdSpec, Settings } from './fields/spec.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from './parse/document.js';
 import { parseYaml } from './parse/parse-yaml.js';
 import { configError, type Path, type Problem } from './parse/problem.js';
+import { readHerds, refuseHerds } from './read-herds.js';
 import { type FileProfiles, readProfiles } from './read-profiles.js';
 
-/** Reads config.yaml: settings and `mcp_servers`. Unknown keys are errors, since the whole file is ours. */
+/** Reads config.yaml: settings, `mcp_servers` and `herds`. Unknown keys are errors, since the whole file is ours. */
 export function readConfigFile(
   document: SourceDocument,
   place: Pick<FileContext, 'folder' | 'userHome'>,
   report: Report,
   warn: Report,
-): { settings: Settings; entries: ParsedEntry[]; profiles: FileProfiles | undefined } {
+): { settings: Settings; entries: ParsedEntry[]; herds: HerdSpec[]; profiles: FileProfiles | undefined } {
   const top = topOf(document, report);
-  if (top === undefined) return { settings: defaultSettings(), entries: [], profiles: undefined };
+  if (top === undefined) return { settings: defaultSettings(), entries: [], herds: [], profiles: undefined };
   for (const key of Object.keys(top)) {
     if ((CONFIG_KEYS as readonly string[]).includes(key)) continue;
     const near = document.didYouMean(key, CONFIG_KEYS);
@@ -42,9 +43,11 @@ export function readConfigFile(
     allowHttp: settings.security.allowHttp,
   };
   const items = listOf(document, top, 'mcp_servers', report);
+  const entries = readEntries(document, ['mcp_servers'], items, context, report, warn);
   return {
     settings,
-    entries: readEntries(document, ['mcp_servers'], items, context, report, warn),
+    entries,
+    herds: readHerds(document, top, entries, report),
     profiles: readProfiles(document, top, report),
   };
 }
@@ -54,7 +57,7 @@ export function parseConfigFile(
   file: string,
   text: string,
   warn: Report = () => undefined,
-): { settings: Settings; entries: ParsedEntry[] } {
+): { settings: Settings; entries: ParsedEntry[]; herds: HerdSpec[] } {
   const problems: Problem[] = [];
   const report: Report = (problem) => void problems.push(problem);
   // the home folder is needed only to read envFiles, which a text alone does not do
@@ -73,6 +76,7 @@ export function readAgentFile(
 ): ParsedEntry[] {
   const top = topOf(document, report);
   if (top === undefined) return [];
+  refuseHerds(document, report);
   const items = listOf(document, top, 'tools', report).map((item, index) => {
     if (!isMap(item)) return undefined;
     const isUntyped = (item.type ?? null) === null;

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { type Default, defaultText } from './fields/defaults.js';
 import { ENTRY, FIELDS, type FieldName } from './fields/entry-fields.js';
+import { HERD_FIELDS, herdShape } from './fields/herd.js';
 import { PROFILE_FIELDS, PROFILE_NAME, profileShape } from './fields/profile.js';
 import { SETTINGS, type Section, sectionShape, versionShape } from './fields/settings.js';
 import { TRANSPORT_NAMES, TRANSPORTS, type Transport, toTransport } from './fields/transports.js';
@@ -53,11 +54,24 @@ function configSchema(): Schema {
     properties: {
       version: { anyOf: [strip(z.toJSONSchema(versionShape(), { io: 'input' })), NULL] },
       mcp_servers: { type: ['array', 'null'], items: { if: isSource, then: SOURCE_REF, else: ENTRY_REF } },
+      herds: herdsSchema(),
       profiles: profilesSchema(),
       daemon: section('daemon'),
       search: section('search'),
       security: section('security'),
     },
+  };
+}
+
+function herdsSchema(): Schema {
+  const herd = strip(z.toJSONSchema(herdShape(), { io: 'input' }));
+  const properties = herd.properties as Record<string, Schema>;
+  for (const [key, field] of Object.entries(HERD_FIELDS)) properties[key]!.description = descriptionOf(field);
+  const has = (name: string) => ({ required: [name], properties: { [name]: { not: NULL } } });
+  return {
+    type: ['array', 'null'],
+    description: 'Herds of other machines, whose servers belong to this one too.',
+    items: { ...herd, oneOf: [has('ssh'), has('socket')] },
   };
 }
 

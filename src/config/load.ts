@@ -60,13 +60,16 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
     reportOf,
     warn,
   );
-  if (global.profiles) checkProfiles(global.profiles, global.entries.map(nameOf), reportGlobal, warn);
+  const herds = global.herds.map(({ name }) => name);
+  if (global.profiles)
+    checkProfiles(global.profiles, [...global.entries.map(nameOf), ...herds], reportGlobal, warn, herds);
   if (agent)
     checkProfiles(
       agent.profiles,
-      planned.map(({ entry }) => nameOf(entry)),
+      [...planned.map(({ entry }) => nameOf(entry)), ...herds],
       report,
       warn,
+      herds,
     );
   const ours = agent && planOf(agent, planned.filter(isOf(agent.entries)));
   const refusal =
@@ -99,10 +102,12 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
     throw configError(clean([...problems, ...rest.flatMap(([, found]) => found)]));
   }
   if (refusal !== undefined) throw refusal;
-  const servers = resolved.flatMap(({ entry, spec }) => {
+  const configured = resolved.flatMap(({ entry, spec }) => {
     const found = misconfigured.get(entry);
     return found === undefined ? (spec ?? []) : misconfiguredSpec(entry, configError(clean(found)), redactor);
   });
+  // an agent's own server may have the name of a herd
+  const servers = [...configured, ...global.herds.filter(({ name }) => !names.has(name))];
   const { hasConfigFile } = global;
   const profiles = new Map(
     [...(global.profiles?.profiles ?? []), ...(agent?.profiles.profiles ?? [])].map((one) => [one.name, one]),
@@ -184,7 +189,14 @@ function readGlobal(
 ): ReturnType<typeof readConfigFile> & { document: SourceDocument | undefined; hasConfigFile: boolean } {
   const document = readDocument(options.configFile, options.configRequired === true, report);
   if (document === undefined)
-    return { settings: defaultSettings(), entries: [], profiles: undefined, document, hasConfigFile: false };
+    return {
+      settings: defaultSettings(),
+      entries: [],
+      herds: [],
+      profiles: undefined,
+      document,
+      hasConfigFile: false,
+    };
   const place = { folder: folderOf(options.configFile), userHome: options.userHome };
   return { ...readConfigFile(document, place, report, warn), document, hasConfigFile: true };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../shared/json.js';
 import { type Profile, serverFilter, toolKey } from '../shared/mcp/profile.js';
-import { DEFAULT_SEPARATOR, publicNamePrefix } from '../shared/mcp/separators.js';
+import { DEFAULT_SEPARATOR, HERD_SEPARATOR, publicNamePrefix } from '../shared/mcp/separators.js';
 import { isOwnName } from '../shared/mcp/surface.js';
 import { mayBeginWith, nameFilter } from '../shared/text/glob.js';
 import { valueOr } from './fields/defaults.js';
@@ -121,6 +121,7 @@ export function checkProfiles(
   servers: readonly string[],
   report: Report,
   warn: Report,
+  herds: readonly string[] = [],
 ): void {
   for (const profile of profiles) {
     const { name, rename, tools, surface } = profile;
@@ -134,6 +135,9 @@ export function checkProfiles(
       report(document.problem('ConfigError', path, message, 'choose a name that begins otherwise'));
     }
     const warnAt = (path: (string | number)[], message: string, what: 'key' | 'value') => {
+      // the servers of another herd are known when it is connected
+      const pattern = String(what === 'key' ? path[1] : valueAt(profile, path));
+      if (herds.some((herd) => pattern.startsWith(`${herd}${HERD_SEPARATOR}`))) return;
       const fix = 'correct it, or remove it; see: toolherd list';
       warn(document.problem('ConfigError', ['profiles', name, ...path], message, fix, what));
     };
@@ -157,4 +161,12 @@ export function checkProfiles(
       }
     }
   }
+}
+
+/** The pattern at `servers` or `tools` of a profile. */
+function valueAt(
+  { servers, tools }: Profile,
+  [field, index]: readonly (string | number)[],
+): string | undefined {
+  return (field === 'servers' ? servers : tools)?.[Number(index)];
 }

@@ -3,6 +3,7 @@ import type {
   AuditParams,
   ConnectedAgent,
   DaemonStatus,
+  Inspection,
   LocalFleet,
   LogEntry,
   LogParams,
@@ -28,6 +29,7 @@ export interface FleetBackend {
   audit(params?: AuditParams, scope?: ViewScope): Promise<AuditPage>;
   authorizations: Authorizations;
   reload(isDryRun?: boolean): Promise<ReloadReport>;
+  inspect(view: HerdView, server: string): Promise<Inspection>;
   logs(view: HerdView, params?: LogParams): Promise<LogEntry[]>;
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
   unregister(name: string): Promise<ServerStatus[]>;
@@ -67,7 +69,7 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     call: (params, context) => view.calls.call(params, context),
     callMany: (params, context) => view.calls.many(params, context),
     broadcast: (params, context) => view.calls.broadcast(params, context),
-    inspect: async (server) => view.inspect(server),
+    inspect: (server) => backend.inspect(view, server),
     profiles: () => view.profiles(backend.surface()),
     pins: async (params) => view.pins(params),
     ...authorizing(view, backend.authorizations),

@@ -1,23 +1,26 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { ServerSpec, Settings, StdioSpec } from '../config/fields/spec.js';
+import type { HerdSpec, ServerSpec, Settings, StdioSpec } from '../config/fields/spec.js';
 import type { Loaded } from '../config/load.js';
 import { EmbeddedVectors } from '../embeddings/embedded-vectors.js';
 import type {
   AuditPage,
   AuditParams,
   DaemonStatus,
+  Inspection,
   ReloadReport,
   ShutdownReport,
   ViewScope,
 } from '../fleet/fleet.js';
 import type { UiLink } from '../fleet/ui.js';
+import { openHerd } from '../herds/herd-link.js';
 import type { Callers } from '../ipc/server/callers.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
+import { findSocketPath } from '../ipc/socket/socket-path.js';
 import { Authorizations } from '../link/auth/authorizations.js';
 import type { Link, LinkEvents, LinkLog } from '../link/link.js';
-import { openLink } from '../link/open-link.js';
+import { type LinkDeps, openLink } from '../link/open-link.js';
 import { EraCache } from '../link/protocol/negotiation/era-cache.js';
 import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
@@ -44,6 +47,7 @@ import type { ConfigSource } from './config-source.js';
 import { createFleet, type FleetBackend } from './create-fleet.js';
 import { HerdPackages } from './herd-packages.js';
 import { onProcessExit } from './on-process-exit.js';
+import { OtherHerds } from './other-herds.js';
 import { openProcesses, type Processes } from './processes.js';
 import { readAudit } from './read-audit.js';
 import { readServerLogs } from './read-server-logs.js';
@@ -87,6 +91,7 @@ export class HerdRuntime {
   readonly #authorizations: Authorizations;
   readonly #packages: HerdPackages;
   readonly #herd: Herd;
+  readonly #otherHerds: OtherHerds;
   readonly #runtimeServers: RuntimeServers;
   readonly #agentViews: AgentViews;
   readonly #reloader: ConfigReloader;
@@ -137,6 +142,7 @@ export class HerdRuntime {
     this.#authorizations = this.#createAuthorizations();
     this.#packages = this.#createPackages();
     this.#vectors = this.#createVectors();
+    this.#otherHerds = this.#createOtherHerds();
     this.#herd = this.#createHerd();
     this.#runtimeServers = this.#createRuntimeServers();
     this.#agentViews = this.#createAgentViews();
@@ -212,6 +218,26 @@ export class HerdRuntime {
     return service && new EmbeddedVectors({ service, folder, clock: this.#clock, warn: this.#warn });
   }
 
+  #createOtherHerds(): OtherHerds {
+    return new OtherHerds({
+      clock: this.#clock,
+      changed: () => this.#otherServersChanged(),
+      opened: (names) => {
+        // reads the lists again, and keeps the connection to each server open for its notifications
+        for (const name of names) this.#herd.view.catalog.tools(name, true).catch(() => undefined);
+      },
+      emit: (event) => this.#herd.emitState(event),
+    });
+  }
+
+  /** Another herd has other servers than before. */
+  #otherServersChanged(): void {
+    if (this.#stopping !== undefined) return;
+    const own = this.#herd.view.specs.filter(({ transport }) => transport !== 'herd');
+    this.#herd.apply(this.#otherHerds.with(own));
+    this.#agentViews.serversChanged();
+  }
+
   #createHerd(): Herd {
     const { paths, agentFile, callers } = this.#options;
     const now = () => dateOf(this.#clock);
@@ -240,6 +266,8 @@ export class HerdRuntime {
       keepText: (text, owner) => this.#resultFiles.keep(text, owner),
       runnerOf: (spec) => this.#packages.runnerOf(spec),
       vectors: () => this.#vectors,
+      mirrorOf: (spec) => this.#otherHerds.mirrorOf(spec),
+      orderElsewhere: (order, specs, wait) => this.#otherHerds.order(order, specs, wait),
       redactFor: (spec, value) => this.#secrets.redactValueOf(spec, value),
       log: (key, text) =>
         this.logs.server(nameOfKey(key)).warn({ source: 'toolherd', of: this.#herd.logOwnerTag(key) }, text),
@@ -258,7 +286,7 @@ export class HerdRuntime {
 
   #openLink(spec: ServerSpec, incarnation: number, on: LinkEvents, key: string): Link {
     const of = this.#herd.logOwnerTag(key);
-    const deps = {
+    const deps: LinkDeps = {
       clock: this.#clock,
       table: this.#processes.table,
       env: this.#options.environment,
@@ -271,6 +299,13 @@ export class HerdRuntime {
       authorize: this.#authorizations.layer(spec),
       era: this.#eras.of(identityOf(spec)),
       launch: (started: StdioSpec, events: LaunchEvents) => this.#packages.launch(started, events),
+      herd: this.#otherHerds.portOf,
+      openHerd: (herd: HerdSpec, events: LinkEvents) =>
+        openHerd(
+          herd,
+          { ...deps, ...this.#otherHerds.linkPorts(herd), socketFolder: this.#socketFolder },
+          events,
+        ),
       // after the transition that led to it
       note: (text: string) => queueMicrotask(() => this.#herd.noteInJournal(key, incarnation, text)),
       log: (line: LinkLog) => {
@@ -302,7 +337,7 @@ export class HerdRuntime {
       log: this.#warn,
       surface: () => this.#settings.daemon.surface,
       learn: (redactor) => this.#secrets.learn(redactor),
-      withRuntimeServers: (specs) => this.#runtimeServers.with(specs),
+      withRuntimeServers: (specs) => this.#otherHerds.with(this.#runtimeServers.with(specs)),
     });
   }
 
@@ -344,7 +379,9 @@ export class HerdRuntime {
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
       packages: this.#packages,
-      logs: (view, params) => readServerLogs(view, paths.logFolder, params),
+      inspect: (view, server) => this.#inspect(view, server),
+      logs: (view, params) =>
+        readServerLogs({ view, folder: paths.logFolder, herds: this.#otherHerds }, params),
       register: (document, folder) => this.#runtimeServers.add(document, folder),
       unregister: (name) => this.#runtimeServers.remove(name),
       keptText: (id, owner) => this.#resultFiles.read(id, owner),
@@ -362,8 +399,10 @@ export class HerdRuntime {
   #apply(loaded: Loaded, isDryRun: boolean): ReloadReport {
     const { servers, profiles, settings, redactor, warnings, hasConfigFile } = loaded;
     this.#secrets.learn(redactor);
-    const report = this.#herd.apply(this.#runtimeServers.with(servers), isDryRun);
+    const specs = this.#otherHerds.with(this.#runtimeServers.with(servers));
+    const report = this.#herd.apply(specs, isDryRun);
     if (isDryRun) return report;
+    this.#otherHerds.keep(servers);
     this.#herd.view.useProfiles(profiles);
     this.#source.isRequired ||= hasConfigFile;
     this.#warnOfConfig(warnings);
@@ -382,6 +421,19 @@ export class HerdRuntime {
     if (isPinPolicyChanged) this.#herd.recheckPins();
     this.#herd.limitMemory(settings.daemon.maxRss);
     return report;
+  }
+
+  /** The daemon of another herd knows what happened to its servers. */
+  async #inspect(view: HerdView, server: string): Promise<Inspection> {
+    const own = view.inspect(server);
+    const spec = view.specs.find(({ name }) => name === server);
+    const told = spec?.transport === 'herd' ? await this.#otherHerds.inspect(spec) : undefined;
+    return told === undefined ? own : { ...told, status: own.status };
+  }
+
+  get #socketFolder(): string {
+    const { environment, paths } = this.#options;
+    return join(dirname(findSocketPath({ environment, stateFolder: paths.stateFolder })), 'herds');
   }
 
   #levelChanged(): void {

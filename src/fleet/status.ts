@@ -54,6 +54,10 @@ export interface ListStatus {
 export interface ServerStatus {
   name: string;
   agent: string | null;
+  /** Another herd has it: state, processes, restarts and errors are those that its daemon tells. Absent for own servers. */
+  herd?: string;
+  /** Of the connection to another herd: how many of its servers are here. */
+  herd_servers?: number;
   /** Another view has it: orders with its name reach it, calls do not. */
   other_view?: true;
   /** Of the newest incarnation; `created` if there was none. */

@@ -148,6 +148,14 @@ export function checkConfigured({ name, unusable }: ServerSpec): void {
   if (unusable?.detail === 'misconfigured') throw new MisconfiguredError(name, unusable);
 }
 
+/** A call to another herd, which is no server. */
+export function herdItself(name: string): MCPError {
+  return new MCPError(`${name} is a herd, and no server`, {
+    why: 'calls go to its servers',
+    fix: `call ${shellWord(`${name}/SERVER`)}; "toolherd status" lists them`,
+  });
+}
+
 /** The server was stopped, and calls do not start it. */
 export function stopped(name: string): MCPError {
   return new ServerUnavailableError(`${name}: was stopped`, {

@@ -42,7 +42,7 @@ const status = object({
       'misconfigured',
     ],
   },
-  transport: { enum: ['stdio', 'sse', 'websocket', 'http'] },
+  transport: { enum: ['stdio', 'sse', 'websocket', 'http', 'ssh', 'socket', 'herd'] },
   lifecycle: { enum: ['singleton', 'transient'] },
   pids: list(integer),
   incarnation: integer,

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { defaultText } from '../../src/config/fields/defaults.js';
 import { FIELD_GROUPS, FIELDS } from '../../src/config/fields/entry-fields.js';
+import { HERD_FIELDS } from '../../src/config/fields/herd.js';
 import { PROFILE_FIELDS } from '../../src/config/fields/profile.js';
 import { SETTINGS } from '../../src/config/fields/settings.js';
 import { ERROR_CODES } from '../../src/ipc/jsonrpc/rpc-error.js';
@@ -66,6 +67,18 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
       table(
         ['key', 'default', 'what it is'],
         Object.entries(PROFILE_FIELDS).map(([key, field]) => [
+          `\`${key}\``,
+          defaultText(field.default),
+          field.about,
+        ]),
+      ),
+  },
+  'herd fields': {
+    file: 'docs/CONFIG.md',
+    text: () =>
+      table(
+        ['key', 'default', 'what it is'],
+        Object.entries(HERD_FIELDS).map(([key, field]) => [
           `\`${key}\``,
           defaultText(field.default),
           field.about,

@@ -95,7 +95,14 @@ const MEANINGS: Record<
 const FOREIGN = ['isError', 'IssuerMismatchError', 'RegistrationRejectedError', 'SyntaxError', 'TypeError'];
 
 /** Classes without a type. Code within toolherd catches each of them, or it is sent as a JSON-RPC error. */
-export const UNTYPED = ['EmbeddingError', 'RequestRefused', 'RpcError', 'TransportError', 'YamlProblem'];
+export const UNTYPED = [
+  'EmbeddingError',
+  'NotOpened',
+  'RequestRefused',
+  'RpcError',
+  'TransportError',
+  'YamlProblem',
+];
 
 const CODE_BY_TYPE = new Map(
   Object.values(CODE).map((code) => [new RemoteError({ code, message: '' }).type, code]),

@@ -134,7 +134,15 @@ export const SETTINGS = {
   },
 } as const satisfies Record<string, Record<string, Setting>>;
 
-export const CONFIG_KEYS = ['version', 'mcp_servers', 'profiles', 'daemon', 'search', 'security'] as const;
+export const CONFIG_KEYS = [
+  'version',
+  'mcp_servers',
+  'herds',
+  'profiles',
+  'daemon',
+  'search',
+  'security',
+] as const;
 
 const version = z.union([z.literal('1.0'), z.literal(1)], { error: '"1.0"' });
 

@@ -103,13 +103,38 @@ export interface HttpSpec extends RemoteCommon {
   terminateOnClose: boolean;
 }
 
-export type RemoteSpec = SseSpec | WebsocketSpec | HttpSpec;
+/** A server of another herd, which the daemon of that herd keeps. */
+export interface HerdServerSpec extends RemoteCommon {
+  transport: 'herd';
+  /** The name of the herd. */
+  herd: string;
+  /** The name of the server in that herd. */
+  remoteName: string;
+}
+
+export type RemoteSpec = SseSpec | WebsocketSpec | HttpSpec | HerdServerSpec;
+
+/** Another herd: the connection to its daemon, kept like a server. */
+export interface HerdSpec extends RemoteCommon {
+  /** `ssh`: by a forwarded socket. `socket`: a socket of this machine. */
+  transport: 'ssh' | 'socket';
+  /** The destination for ssh, or the path of the socket. */
+  address: string;
+  /** What the shell of the other machine runs as toolherd. */
+  command: string;
+  /** Globs of its servers. */
+  servers: { allow: readonly string[]; deny: readonly string[] };
+}
 
 /**
  * A configured server as the rest of toolherd sees it: every default filled in, every variable resolved, every duration
  * in milliseconds. How the file spelled it is not kept.
  */
-export type ServerSpec = StdioSpec | RemoteSpec;
+export type ServerSpec = StdioSpec | RemoteSpec | HerdSpec;
+
+export function isHerd(spec: ServerSpec): spec is HerdSpec {
+  return spec.transport === 'ssh' || spec.transport === 'socket';
+}
 
 /** A service for embeddings, by the API of OpenAI. */
 export interface EmbeddingsSpec {

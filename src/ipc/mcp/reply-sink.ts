@@ -2,7 +2,7 @@ import type { ForwardSink } from '../../fleet/fleet.js';
 import type { Outcome } from '../../shared/call-sink.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { wasCancelled } from '../jsonrpc/rpc-error.js';
-import { toFailedResult } from './failures.js';
+import { toFailedResult, toRpcError } from './failures.js';
 
 /** Replies to a `tools/call` with the outcome of the call. */
 export class McpReplySink implements ForwardSink {
@@ -13,6 +13,7 @@ export class McpReplySink implements ForwardSink {
   readonly cut: ForwardSink['cut'];
   readonly acceptsRaw = true;
   readonly #context: RequestContext;
+  readonly #hasTypedErrors: boolean;
 
   constructor(
     context: RequestContext,
@@ -21,7 +22,9 @@ export class McpReplySink implements ForwardSink {
     progress: ForwardSink['progress'],
     ask: ForwardSink['ask'],
     cut: ForwardSink['cut'],
+    hasTypedErrors: boolean,
   ) {
+    this.#hasTypedErrors = hasTypedErrors;
     this.#context = context;
     this.caller = caller;
     this.separator = separator;
@@ -41,6 +44,7 @@ export class McpReplySink implements ForwardSink {
   #replyFailure(error: unknown): void {
     let result: Record<string, unknown>;
     try {
+      if (this.#hasTypedErrors) throw toRpcError(error);
       result = toFailedResult(error);
     } catch (rpcError) {
       this.#context.fail(rpcError);

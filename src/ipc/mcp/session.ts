@@ -117,6 +117,9 @@ export class McpSession {
     this.#server = server;
   }
 
+  /** Failed calls are answered with typed JSON-RPC errors, for a daemon; else with results, for a model. */
+  hasTypedErrors = false;
+
   /** The client gives its name and version. */
   introduce(client: unknown): void {
     this.#options.introduce?.(client);
@@ -187,6 +190,7 @@ export class McpSession {
       progressTo(this.#options.peer, params, context),
       this.#onRequest,
       cut,
+      this.hasTypedErrors,
     );
   }
 

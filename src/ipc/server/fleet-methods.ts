@@ -44,7 +44,7 @@ export interface Connection {
   introduce(client: unknown): void;
   subscriptions: EventSubscriptions;
   /** The MCP session of the connection. */
-  mcp: Pick<McpSession, 'show'>;
+  mcp: Pick<McpSession, 'show' | 'hasTypedErrors'>;
   /** Of the daemon. */
   lifecycle: Pick<Lifecycle, 'why'>;
   /** Sends `fleet/closing` when the daemon ends; at once where it is ending already. */
@@ -94,6 +94,7 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
     connectionFleet.surfaceMode = surface;
     connectionFleet.folder = folder;
     mcp.show(server);
+    mcp.hasTypedErrors = params.optionalFlag('typed_errors') === true;
     if (params.optionalFlag('closing_notice')) context.afterReply(connection.notifyOfClosing);
     return {
       daemon: { ...identity, closing: lifecycle.why },

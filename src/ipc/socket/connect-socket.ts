@@ -5,7 +5,7 @@ import { type Clock, systemClock } from '../../shared/clock.js';
 import { isCode, ToolherdError } from '../../shared/errors.js';
 import { seconds } from '../../shared/text/seconds.js';
 import { Peer } from '../jsonrpc/peer.js';
-import { checkSocketPath } from './socket-path.js';
+import { checkLength, checkSocketPath } from './socket-path.js';
 
 /** No process listens on the socket. */
 export class DaemonNotRunningError extends ToolherdError {
@@ -27,6 +27,8 @@ export interface ConnectOptions {
   path: string;
   /** How long to retry where the connection queue of the daemon is full, and where there is no daemon yet. */
   retry?: { busyMs?: number; absentMs?: number };
+  /** `any`: the config names the socket, and another user may own it. Default: it must belong to this user alone. */
+  owner?: 'any';
   clock?: Clock;
 }
 
@@ -45,12 +47,18 @@ export async function connectSocket(options: ConnectOptions): Promise<Peer> {
 }
 
 /** The socket, without a `Peer`. */
-export async function openSocket({ path, retry = {}, clock = systemClock }: ConnectOptions): Promise<Socket> {
+export async function openSocket({
+  path,
+  retry = {},
+  owner,
+  clock = systemClock,
+}: ConnectOptions): Promise<Socket> {
   const { busyMs = 5000, absentMs = 0 } = retry;
   const startedAt = clock.now();
   for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LONGEST_DELAY_MS)) {
     try {
-      checkSocketPath(path);
+      if (owner === 'any') checkLength(path);
+      else checkSocketPath(path);
       return await open(path);
     } catch (error) {
       // ECONNRESET: the daemon ended while the connection was in its queue

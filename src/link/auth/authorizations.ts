@@ -1,10 +1,10 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import type { RemoteSpec, ServerSpec } from '../../config/fields/spec.js';
+import type { HttpSpec, RemoteSpec, ServerSpec, SseSpec } from '../../config/fields/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import { AuthFile } from './auth-file.js';
 import { authorizedFetch, ownHeader } from './authorized-fetch.js';
 import { probe } from './challenge.js';
-import { headerRefused, headersOnly } from './errors.js';
+import { elsewhere, headerRefused, headersOnly } from './errors.js';
 import { type GivenClient, recordKey } from './record.js';
 import { ServerAuthorization } from './server-authorization.js';
 
@@ -36,14 +36,15 @@ export class Authorizations {
 
   /** Adds the authorisation of a server to the fetch that sends its requests. */
   layer(spec: ServerSpec): ((send: FetchLike) => FetchLike) | undefined {
-    if (spec.transport === 'stdio' || spec.transport === 'websocket') return undefined;
+    if (!usesOAuth(spec)) return undefined;
     return (send) => authorizedFetch(spec, this.#of(spec), send);
   }
 
   /** Begins an authorisation where one is needed, or returns the one that waits for a person. */
   async authorize(spec: ServerSpec, given?: GivenClient): Promise<Progress> {
-    if (spec.transport === 'stdio') return { state: 'authorized' };
     if (spec.transport === 'websocket') throw headersOnly(spec);
+    if (spec.transport === 'herd') throw elsewhere(spec);
+    if (!usesOAuth(spec)) return { state: 'authorized' };
     const own = ownHeader(spec);
     const authorization = this.#of(spec);
     if (own === undefined && given === undefined && authorization.isGranted) return { state: 'authorized' };
@@ -59,7 +60,7 @@ export class Authorizations {
 
   /** Removes everything that is stored. False when that was nothing. */
   forget(spec: ServerSpec): boolean {
-    return spec.transport === 'stdio' ? false : this.#of(spec).forget();
+    return usesOAuth(spec) || spec.transport === 'websocket' ? this.#of(spec).forget() : false;
   }
 
   /** Removes tokens and client secrets from a text. */
@@ -86,4 +87,9 @@ export class Authorizations {
     this.#servers.set(key, made);
     return made;
   }
+}
+
+/** Whether toolherd can authorise itself with the server. */
+function usesOAuth(spec: ServerSpec): spec is HttpSpec | SseSpec {
+  return spec.transport === 'http' || spec.transport === 'sse';
 }

@@ -1,4 +1,4 @@
-import type { RemoteSpec } from '../../config/fields/spec.js';
+import type { HerdServerSpec, RemoteSpec } from '../../config/fields/spec.js';
 import type { Failed } from '../../machines/restart/ending.js';
 import { AuthRequiredError, MCPConnectionError } from '../../shared/call-errors.js';
 import type { ErrorDetails } from '../../shared/errors.js';
@@ -89,6 +89,14 @@ export function headerRefused(
 export function headersOnly({ name, origin }: RemoteSpec): AuthRequiredError {
   return new AuthRequiredError(`${name}: a WebSocket server is authorised by its headers`, {
     fix: `set 'headers.Authorization' of ${name} (${origin.file}:${origin.line})`,
+  });
+}
+
+/** The herd of the server keeps its tokens. */
+export function elsewhere({ name, herd, remoteName }: HerdServerSpec): AuthRequiredError {
+  return new AuthRequiredError(`${name}: the herd ${herd} authorises it`, {
+    why: 'the tokens of a server stay with the daemon that keeps it',
+    fix: `on the machine of ${herd}: toolherd auth ${shellWord(remoteName)}`,
   });
 }
 

@@ -21,8 +21,8 @@ const NO_SERVER_HERE = new Set([400, 404, 405, 406, 410, 415, 426, 501]);
 const WORDS_LENGTH = 120;
 /** Where the first words are searched: a body has any size, and may be nothing but brackets. */
 const BODY_LENGTH = 4096;
-/** All but `unauthorised`, which brings its own sentence. */
-type Described = Exclude<TransportFailure, { kind: 'unauthorised' }>;
+/** All but those that bring their own sentence. */
+type Described = Exclude<TransportFailure, { kind: 'unauthorised' | 'told' }>;
 
 const MAY_HAVE_RUN = 'the call was with the server and may have run';
 
@@ -42,7 +42,8 @@ export function shownUrl(text: string): string {
 /** The ending of a link. `opened`: the handshake was done before. */
 export function failureOf(server: RemoteServer, failure: TransportFailure, opened: boolean): Failed {
   if (failure.kind === 'unauthorised') return authEnding(failure.error);
-  const message = `${server.name}: ${sentence(server, failure)}${opened ? '' : ', before it had answered initialize'}`;
+  if (failure.kind === 'told') return { kind: 'error', cause: 'lost', message: failure.error.message };
+  const message = `${server.name}: ${sentence(server, failure)}${opened || failure.kind === 'herd' ? '' : ', before it had answered initialize'}`;
   const failed = { kind: 'error', message, fix: fixOf(server, failure) } as const;
   const looksMisconfigured = couldBeWrongEntry(failure);
   if (isAuth(failure)) return { ...failed, cause: 'auth', looksMisconfigured };
@@ -60,7 +61,7 @@ export function failureOf(server: RemoteServer, failure: TransportFailure, opene
 
 /** The error of a call whose request or reply got lost, whether or not the link lives on. */
 export function callErrorOf(server: RemoteServer, method: string, failure: TransportFailure): MCPError {
-  if (failure.kind === 'unauthorised') return failure.error;
+  if (failure.kind === 'unauthorised' || failure.kind === 'told') return failure.error;
   const sent = !wasRefused(failure);
   const message = `${server.name}: no reply to ${method}: ${sentence(server, failure)}`;
   const retryable = failure.kind !== 'refused' || failure.status === 429;
@@ -127,6 +128,8 @@ function sentence(server: RemoteServer, failure: Described): string {
       return `${url} sent a message of ${failure.bytes} bytes or more, which max_message_bytes does not allow`;
     case 'nonsense':
       return `${url} answered with ${failure.why}`;
+    case 'herd':
+      return `the herd ${failure.herd} is away: ${failure.why}`;
   }
 }
 
@@ -151,6 +154,8 @@ function fixOf(server: RemoteServer, failure: Described): string {
       return `check 'url' and 'transport' of ${server.name}`;
     case 'forgotten':
       return 'try again: a new session is being opened';
+    case 'herd':
+      return `see "toolherd why ${shellWord(failure.herd)}"`;
     default:
       return `see "toolherd why ${shellWord(server.name)}", and the log of the server itself`;
   }

@@ -1,4 +1,4 @@
-import { AuthRequiredError, MCPConnectionError } from '../../shared/call-errors.js';
+import { AuthRequiredError, MCPConnectionError, type MCPError } from '../../shared/call-errors.js';
 import { ScopeRequiredError } from '../auth/errors.js';
 import type { RefusalHeaders } from '../remote/refusal-headers.js';
 
@@ -18,6 +18,8 @@ import type { RefusalHeaders } from '../remote/refusal-headers.js';
  * | `closed` | the server closed the WebSocket, with a code | perhaps |
  * | `too-large` | a message over `max_message_bytes` | yes |
  * | `nonsense` | an answer that is not what the transport prescribes | perhaps |
+ * | `told` | the daemon of the server's herd answered with an error of toolherd | as that daemon says |
+ * | `herd` | the connection of the server's herd is away | perhaps |
  */
 export type TransportFailure =
   | { kind: 'unreachable'; code: string | undefined; message: string }
@@ -30,7 +32,9 @@ export type TransportFailure =
   | { kind: 'no-pong'; ms: number }
   | { kind: 'closed'; code: number; reason: string }
   | { kind: 'too-large'; bytes: number }
-  | { kind: 'nonsense'; why: string };
+  | { kind: 'nonsense'; why: string }
+  | { kind: 'herd'; herd: string; why: string }
+  | { kind: 'told'; error: MCPError };
 
 /** Carries a failure through the SDK's transports, which pass on the rejections of their fetch. */
 export class TransportError extends Error {
@@ -72,6 +76,6 @@ export function cleaned(failure: TransportFailure, redact: (text: string) => str
   if (failure.kind === 'unreachable') return { ...failure, message: redact(failure.message) };
   if (failure.kind === 'refused') return { ...failure, text: redact(failure.text) };
   if (failure.kind === 'closed') return { ...failure, reason: redact(failure.reason) };
-  if (failure.kind === 'nonsense') return { ...failure, why: redact(failure.why) };
+  if (failure.kind === 'nonsense' || failure.kind === 'herd') return { ...failure, why: redact(failure.why) };
   return failure;
 }

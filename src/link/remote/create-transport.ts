@@ -5,5 +5,6 @@ import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 export async function createTransport(spec: RemoteSpec, ports: TransportPorts): Promise<RemoteTransport> {
   if (spec.transport === 'http') return new (await import('./http-transport.js')).HttpTransport(spec, ports);
   if (spec.transport === 'sse') return new (await import('./sse-transport.js')).SseTransport(spec, ports);
+  if (spec.transport === 'herd') return new (await import('./herd-transport.js')).HerdTransport(spec, ports);
   return new (await import('./websocket-transport.js')).WebsocketTransport(spec, ports);
 }

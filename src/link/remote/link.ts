@@ -2,6 +2,7 @@ import type { RemoteSpec } from '../../config/fields/spec.js';
 import type { Ending, Failed } from '../../machines/restart/ending.js';
 import type { StopStep } from '../../processes/stop-sequence.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
+import type { JsonObject } from '../../shared/json.js';
 import { MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Message } from '../calls/message.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
@@ -17,6 +18,7 @@ import {
 } from '../failures/remote-endings.js';
 import { cleaned, endsLink, TransportError, type TransportFailure } from '../failures/transport-failure.js';
 import type { Link, LinkEvents } from '../link.js';
+import type { ListMethod } from '../protocol/list.js';
 import { BaseLink } from '../protocol/negotiation/base-link.js';
 import { handshakeFailureText, type ProtocolDeps } from '../protocol/negotiation/protocol-stack.js';
 import { createTransport } from './create-transport.js';
@@ -25,6 +27,8 @@ import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 export interface RemoteDeps extends ProtocolDeps {
   /** Adds the server's authorisation to the fetch that sends every request. */
   authorize?: TransportPorts['authorize'];
+  /** The connections of other herds. */
+  herd?: TransportPorts['herd'];
 }
 
 /** How long a ping after a broken connection may take; after that the regular pings decide. */
@@ -58,6 +62,11 @@ class RemoteLink extends BaseLink {
     void this.#begin();
   }
 
+  /** The daemon of a herd says when a list changes, so its answers do not expire here. */
+  override list(method: ListMethod, onTtl?: (ttlMs: number) => void): Promise<JsonObject[]> {
+    return super.list(method, this.#spec.transport === 'herd' ? undefined : onTtl);
+  }
+
   close(from: StopStep = 'close'): void {
     this.decide({ kind: 'disconnected', reason: 'stopped', killed: false });
     this.session.seal();
@@ -87,6 +96,7 @@ class RemoteLink extends BaseLink {
       const transport = await createTransport(this.#spec, {
         clock: this.#deps.clock,
         authorize: this.#deps.authorize,
+        herd: this.#deps.herd,
         isBusy: () => this.session.inFlight > 0,
         on: {
           line: (bytes) => this.session.deliver(bytes),
@@ -150,7 +160,7 @@ class RemoteLink extends BaseLink {
     for (const call of this.session.running) {
       if (call.id !== id) continue;
       const error = callErrorOf(this.#server, call.method, failure);
-      if (failure.kind === 'too-large') this.session.loseReply(id, error);
+      if (failure.kind === 'too-large' || failure.kind === 'told') this.session.loseReply(id, error);
       else this.session.lose(id, error);
       return;
     }

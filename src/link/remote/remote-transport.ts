@@ -37,6 +37,16 @@ export interface TransportPorts {
   isBusy(): boolean;
   /** Adds the server's authorisation to a fetch, which may then reject with AuthRequiredError. */
   authorize?: ((send: FetchLike) => FetchLike) | undefined;
+  /** The connection of a herd, for those to its servers. Absent: this program keeps none. */
+  herd?: ((name: string) => HerdPort) | undefined;
+}
+
+/** The connection of another herd, as the connections to its servers use it. */
+export interface HerdPort {
+  /** Resolves with the path of its socket, when it is connected. Rejects with a TransportError. */
+  dial(): Promise<string>;
+  /** Called when the connection is lost, until the returned function is called. */
+  onLost(listen: (failure: TransportFailure) => void): () => void;
 }
 
 /** Sends messages to one remote server and receives its messages. */

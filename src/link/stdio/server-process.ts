@@ -44,6 +44,12 @@ export interface ProcessEnd extends StopSequenceEnd {
   containers: number | undefined;
 }
 
+/** What is needed to run a process, and how it is stopped. */
+export type RunSpec = Pick<
+  StdioSpec,
+  'name' | 'command' | 'args' | 'cwd' | 'env' | 'config' | 'encoding' | 'stop'
+>;
+
 /** One process of a configured server, from its start until its whole group is gone. */
 export class ServerProcess {
   /** Undefined when it could not be started. */
@@ -60,7 +66,7 @@ export class ServerProcess {
   #isOutputRead = false;
 
   /** `launch`: what is started in place of the command. */
-  constructor(spec: StdioSpec, deps: ProcessDeps, on: ProcessEvents, launch?: Launch) {
+  constructor(spec: RunSpec, deps: ProcessDeps, on: ProcessEvents, launch?: Launch) {
     this.#deps = deps;
     this.#on = on;
     this.#cookie = deps.table.newCookie();

@@ -8,6 +8,9 @@ export type Separator = (typeof SEPARATORS)[number];
 
 export const DEFAULT_SEPARATOR = '__' satisfies Separator;
 
+/** Between the name of a herd and that of its server: `desk/browser`. */
+export const HERD_SEPARATOR = '/';
+
 /**
  * How a public name is written: by its separator, or `dotted`, the `__` of earlier versions, which kept dots. Callers may
  * still use dotted names; no list has them.
@@ -20,12 +23,14 @@ export function publicNamePrefix(server: string, form: NameForm): string {
 }
 
 /**
- * The names of a server and a tool as one, in characters that every provider accepts. Clients that join names by `__`
- * refuse it elsewhere, so only the form that has it as separator keeps it.
+ * The names of a server and a tool as one, in characters that every provider accepts. The server `desk/browser` of another
+ * herd begins with `desk__browser`. Clients that join names by `__` refuse it elsewhere, so only the form that has it as
+ * separator keeps it.
  */
 export function joinNames(server: string, tool: string, form: NameForm): string {
   const separator = form === 'dotted' ? DEFAULT_SEPARATOR : form;
   const odd = form === 'dotted' ? /[^A-Za-z0-9_.-]/g : /[^A-Za-z0-9_-]/g;
-  const name = [server, tool].map((part) => part.replaceAll(odd, '-')).join(separator);
+  const owner = form === 'dotted' ? server : server.replaceAll(HERD_SEPARATOR, DEFAULT_SEPARATOR);
+  const name = [owner, tool].map((part) => part.replaceAll(odd, '-')).join(separator);
   return separator === DEFAULT_SEPARATOR ? name : name.replaceAll(/__+/g, '_');
 }

@@ -1,6 +1,6 @@
 import type { AnyActorLogic } from 'xstate';
-import type { ServerSpec } from '../../config/fields/spec.js';
-import type { FleetHistory, OpenCall, ServerStatus } from '../../fleet/fleet.js';
+import type { HerdServerSpec, ServerSpec } from '../../config/fields/spec.js';
+import type { FleetHistory, OpenCall, Order, ServerStatus, StateEvent } from '../../fleet/fleet.js';
 import type { Link, LinkEvents } from '../../link/link.js';
 import type { ToolVectors } from '../../search/meaning.js';
 import { shuttingDown } from '../../shared/call-errors.js';
@@ -60,6 +60,10 @@ export interface HerdOptions
   vectors?(): ToolVectors | undefined;
   /** How a server with npx is run; undefined for any other. */
   runnerOf?(spec: ServerSpec): Pick<ServerStatus, 'runner' | 'package'> | undefined;
+  /** What `status` shows of a server of another herd, or of the connection to one; undefined for any other. */
+  mirrorOf?(spec: ServerSpec): Partial<ServerStatus> | undefined;
+  /** Sends an order to the daemons that keep servers of other herds. */
+  orderElsewhere?(order: Order, specs: readonly HerdServerSpec[], wait: boolean): Promise<void>;
 }
 
 const NAMED_LISTS = ['tools', 'prompts'] as const;
@@ -274,7 +278,9 @@ export class HerdCore {
       const since = new Date(Math.max(server.addedAt, changedAt)).toISOString();
       const redact = (text: string) => this.redactFor(server.spec, text);
       const runner = server.spec.enabled ? this.#options.runnerOf?.(server.spec) : undefined;
-      return toStatus(server, { agent, isOther, since, redact, memory, runner, lens, clock: this.clock });
+      const options = { agent, isOther, since, redact, memory, runner, lens, clock: this.clock };
+      const mirror = this.#options.mirrorOf?.(server.spec);
+      return { ...toStatus(server, options), ...mirror };
     });
   }
 
@@ -297,6 +303,18 @@ export class HerdCore {
       }
     }
     return byCaller;
+  }
+
+  async orderElsewhere(order: Order, specs: readonly HerdServerSpec[], wait: boolean): Promise<void> {
+    if (specs.length > 0) await this.#options.orderElsewhere?.(order, specs, wait);
+  }
+
+  /** The daemon of another herd says that one of its servers changed its state. */
+  emitState({ topic, server: name, ...event }: StateEvent): void {
+    for (const subscriber of this.#subscribers) {
+      const [visible] = subscriber.visibles(name);
+      if (visible?.server.spec.transport === 'herd') subscriber.events.emit(topic, name, () => event);
+    }
   }
 
   /** The pins of these identities have changed, or, without identities, the policy for all. */
@@ -415,6 +433,8 @@ export class HerdCore {
 
   #changed({ key, incarnation, cause, at, state, detail }: Change): void {
     this.#keepJournal(key);
+    // the daemon of its herd says how the server does; here only the connection to it has changed
+    if (this.pool.at(key)?.spec.transport === 'herd') return;
     this.#emit('state', key, () => {
       const shown = detail ?? this.pool.at(key)?.snapshot().detail;
       return shown && { incarnation, state, detail: shown, cause, at };

@@ -1,5 +1,5 @@
 import type { ServerSpec } from '../../config/fields/spec.js';
-import type { OpenCall, ReloadReport, ShutdownReport } from '../../fleet/fleet.js';
+import type { OpenCall, ReloadReport, ShutdownReport, StateEvent } from '../../fleet/fleet.js';
 import type { LinkLog } from '../../link/link.js';
 import { coalesce, withTimeout } from '../../shared/async.js';
 import { shuttingDown } from '../../shared/call-errors.js';
@@ -102,6 +102,11 @@ export class Herd {
   /** Emits a line that a server printed. It is in the log already. */
   printed(key: string, incarnation: number, line: LinkLog): void {
     this.#core.messageTap.printed(key, incarnation, line);
+  }
+
+  /** The daemon of another herd says that one of its servers changed its state. */
+  emitState(event: StateEvent): void {
+    this.#core.emitState(event);
   }
 
   /** Stops all at once, and for good; `kill` is called when the grace is over and something still runs. */

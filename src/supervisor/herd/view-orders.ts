@@ -1,3 +1,4 @@
+import type { HerdServerSpec, ServerSpec } from '../../config/fields/spec.js';
 import type {
   Detail,
   FleetHistory,
@@ -78,7 +79,10 @@ export class ViewOrders {
     const servers = new Set(visibles.flatMap((visible) => this.#meant(visible)));
     const predecessors = order === 'stop' || order === 'restart' ? this.#predecessorsOf(servers) : [];
     for (const predecessor of predecessors) predecessor.stop();
-    const meant = [...servers].filter(({ spec }) => spec.enabled);
+    const meant = [...servers].filter(({ spec }) => spec.enabled && spec.transport !== 'herd');
+    // an order for all does not reach other machines, where other people may use the servers
+    const elsewhere = 'all' in selection ? [] : [...servers].map(({ spec }) => spec).filter(isElsewhere);
+    await this.#core.orderElsewhere(order, elsewhere, wait);
     for (const server of meant) server[order]();
     if (wait) await this.#obeyed(order, order === 'stop' ? [...meant, ...predecessors] : meant);
     return this.#statusOf(visibles);
@@ -182,6 +186,10 @@ export class ViewOrders {
     const listed = Promise.all(servers.map((server) => server.whenListsRead()));
     await withTimeout(LISTS_MS, listed, this.#core.clock);
   }
+}
+
+function isElsewhere(spec: ServerSpec): spec is HerdServerSpec {
+  return spec.transport === 'herd';
 }
 
 /** The agent files of these servers, without duplicates. */

@@ -7,7 +7,7 @@ import { asCallError, type MCPError } from '../../shared/call-errors.js';
 import type { Ask, CallSink, Outcome } from '../../shared/call-sink.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
-import { disabled } from '../errors.js';
+import { disabled, herdItself } from '../errors.js';
 import type { EndedCall, HerdRequest } from '../events/call-event.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import type { SearchedRequest, SearchLimits } from './name-search.js';
@@ -185,6 +185,7 @@ class RoutedCall implements CallSink, SearchedRequest {
 
   #refusalBy(spec: ServerSpec): MCPError | undefined {
     if (!spec.enabled) return disabled(spec);
+    if ('address' in spec) return herdItself(spec.name);
     if (!this.signal?.aborted) return undefined;
     return cancelled(spec.name, false, abortReason(this.signal) ?? 'before it began');
   }

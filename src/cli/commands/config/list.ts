@@ -1,5 +1,7 @@
 import { dirname } from 'node:path';
+import { parseConfigFile } from '../../../config/config-file.js';
 import type { ParsedEntry } from '../../../config/fields/parsed-entry.js';
+import type { HerdSpec } from '../../../config/fields/spec.js';
 import { formatProblem } from '../../../config/parse/problem.js';
 import { isUserOwnedFile } from '../../../config/trust/trusted-path.js';
 import {
@@ -70,7 +72,12 @@ function rowsOf(context: CommandContext, target: ConfigFile) {
   const entries = entriesOf(target, text, settings, isUserOwned, (warning) => {
     context.output.note(formatProblem(warning, 'warning'));
   });
-  return entries.map((entry) => rowOf(entry, target));
+  const herds = target.scope === 'global' ? parseConfigFile(target.file, text).herds : [];
+  return [...entries.map((entry) => rowOf(entry, target)), ...herds.map((herd) => herdRow(herd, target))];
+}
+
+function herdRow({ name, transport, address }: HerdSpec, { scope, file }: ConfigFile) {
+  return { name, scope, file, transport, server: address, registry_name: null, enabled: true };
 }
 
 /** Without `args` and `url`, which may hold a key. */

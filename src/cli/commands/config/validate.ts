@@ -154,7 +154,9 @@ function kindOf(file: string): Kind {
   const name = basename(file);
   if (name === 'agent.yaml' || name === 'config.yaml') return name === 'agent.yaml' ? 'agent' : 'config';
   const { value } = parseYaml(file, readSmallFile(file));
-  return isMap(value) && Object.hasOwn(value, 'mcp_servers') ? 'config' : 'agent';
+  return isMap(value) && ['mcp_servers', 'herds'].some((key) => Object.hasOwn(value, key))
+    ? 'config'
+    : 'agent';
 }
 
 function problemsOf(error: unknown, file: string): readonly Problem[] {

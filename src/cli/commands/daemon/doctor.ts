@@ -8,14 +8,15 @@ import { checkConfig } from './doctor/config.js';
 import { checkDaemon } from './doctor/daemon.js';
 import type { Finding } from './doctor/finding.js';
 import { checkDisk, checkFolders, checkLogs, checkPackages, checkSocketPlace } from './doctor/folders.js';
+import { checkHerds } from './doctor/herds.js';
 import { checkNode, checkPrograms } from './doctor/programs.js';
 
 export const command = defineCommand({
   name: 'doctor',
   summary: 'Checks everything that toolherd needs, and says how to fix what is wrong.',
   details: `It checks Node, PATH, npx, uvx and docker, the socket, the folders and their
-permissions, the daemon, the config, trust, the entries of attached clients,
-what their lists of tools cost, and processes of a dead daemon.
+permissions, the daemon, the config, trust, other herds, the entries of attached
+clients, what their lists of tools cost, and processes of a dead daemon.
 It starts and changes nothing.`,
   examples: [
     'toolherd doctor',
@@ -27,7 +28,7 @@ It starts and changes nothing.`,
   async run(context) {
     const { output } = context;
     const socket = socketOf(context);
-    const { findings: config, commands } = await checkConfig(context);
+    const { findings: config, commands, herds } = await checkConfig(context);
     const { findings: daemon, status } = await checkDaemon(context, socket, config);
     const findings = [
       checkNode(process.version),
@@ -36,6 +37,7 @@ It starts and changes nothing.`,
       ...checkFolders(context),
       ...daemon,
       ...config,
+      ...(await checkHerds(context, herds, status)),
       ...(await checkClients(context, status)),
       checkDisk(context),
       checkLogs(context),

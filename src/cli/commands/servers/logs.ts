@@ -3,6 +3,7 @@ import { daemonLog, serverLog, serversWithLogs } from '../../../log/log-paths.js
 import { type LogFilter, type LogLine, LogTail, newestEntries, readLog } from '../../../log/read-log.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { isAtLeast, LOG_LEVELS } from '../../../shared/mcp/log-levels.js';
+import { HERD_SEPARATOR } from '../../../shared/mcp/separators.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
@@ -98,6 +99,9 @@ With -f and --json each entry is one line.`,
   },
 });
 
+/** The most that a daemon sends. */
+const MOST_ELSEWHERE = 1000;
+
 /** How often the log of the daemon is looked at: it sends no events about itself. */
 const LOOK_MS = 200;
 
@@ -179,10 +183,21 @@ function unknownServer(name: string, known: Iterable<string>): UnknownServerErro
   return new UnknownServerError(`no server is called '${name}'`, { fix });
 }
 
-async function read({ paths }: CommandContext, server: string | null): Promise<LogEntry[]> {
-  const { logFolder } = paths;
+async function read(context: CommandContext, server: string | null): Promise<LogEntry[]> {
+  const { logFolder } = context.paths;
   const lines = await readLog(server === null ? daemonLog(logFolder) : serverLog(logFolder, server));
-  return lines.map((line) => entryOf(line, server));
+  const entries = lines.map((line) => entryOf(line, server));
+  // the daemon of another herd has the log of its server; a name with a slash may also be that of an own server
+  const isElsewhere = server?.includes(HERD_SEPARATOR) === true;
+  return isElsewhere ? ((await readElsewhere(context, server)) ?? entries) : entries;
+}
+
+/** Undefined where no daemon runs, or the daemon keeps the server itself. */
+async function readElsewhere(context: CommandContext, server: string): Promise<LogEntry[] | undefined> {
+  const fleet = await context.fleet({ autostart: false, viewMode: 'herd' }).catch(() => undefined);
+  const servers = (await fleet?.status())?.servers ?? [];
+  const isOfHerd = servers.some(({ name, herd }) => name === server && herd !== undefined);
+  return isOfHerd ? fleet?.logs({ server, tail: MOST_ELSEWHERE }) : undefined;
 }
 
 function entryOf({ time, level, source, text }: LogLine, server: string | null): LogEntry {

@@ -51,10 +51,12 @@ export function statusTable(
 export function statusDetails(servers: readonly ServerStatus[]): string[] {
   return servers.flatMap((server) => {
     const { name, transport, lifecycle, incarnation, in_flight, latency_ms, protocol_version } = server;
+    const { herd, herd_servers } = server;
     const info = server.server_info ?? {};
     const facts = [
       transport,
-      lifecycle,
+      ...(herd === undefined ? [] : [`of the herd ${herd}`]),
+      ...(herd_servers === undefined ? [lifecycle] : [`${herd_servers} servers`]),
       `incarnation ${incarnation}`,
       `${in_flight} in flight`,
       ...(latency_ms.p99 === null ? [] : [`p99 ${latency_ms.p99}ms`]),

@@ -25,7 +25,8 @@ interface Sought {
 /** Splits SERVER.NAME: the longest server name in this view wins. Public names (`server__name`) work as well. */
 export async function findTarget(fleet: Fleet, target: string, sought: Sought): Promise<Target> {
   const { servers } = await fleet.status();
-  const own = servers.filter(({ other_view }) => other_view !== true);
+  // the tools of another herd begin with its name, but its servers have them
+  const own = servers.filter((server) => server.other_view !== true && server.herd_servers === undefined);
   const names = own.map(({ name }) => name).sort((a, b) => b.length - a.length);
   const server = names.find((name) => target.startsWith(`${name}.`) && target.length > name.length + 1);
   if (server !== undefined) return { server, name: target.slice(server.length + 1), isKnown: true };

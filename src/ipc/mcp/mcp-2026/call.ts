@@ -25,6 +25,7 @@ export async function callTool(request: Mcp2026Request): Promise<McpResult> {
   try {
     return await follow(request, target.params, target.cut);
   } catch (error) {
+    if (session.hasTypedErrors) throw toRpcError(error);
     return toFailedResult(error);
   }
 }

@@ -1,3 +1,4 @@
+import { type HerdSpec, isHerd } from '../../../../config/fields/spec.js';
 import { loadConfig } from '../../../../config/load.js';
 import { ConfigError, type Problem } from '../../../../config/parse/problem.js';
 import { agentFileOf, loadOptions } from '../../../../install/load-options.js';
@@ -8,7 +9,7 @@ import { error, type Finding, ok, placed, warn, wordsOf } from './finding.js';
 /** The config as a daemon would read it here, and what its servers are started with. */
 export async function checkConfig(
   context: CommandContext,
-): Promise<{ findings: Finding[]; commands: Set<string> }> {
+): Promise<{ findings: Finding[]; commands: Set<string>; herds: HerdSpec[] }> {
   const reader = 'daemon' as const;
   const options = { ...loadOptions(context, undefined), agentFile: undefined, reader };
   const agent = agentFileOf(context);
@@ -18,6 +19,7 @@ export async function checkConfig(
   const nothing = ok('agent', 'no agent.yaml here or above');
   return {
     findings: [...global.findings, ...(own?.findings ?? [nothing])],
+    herds: global.herds,
     commands: new Set([...global.commands, ...(own?.commands ?? [])]),
   };
 }
@@ -26,22 +28,27 @@ async function load(
   about: string,
   file: string,
   options: Parameters<typeof loadConfig>[0],
-): Promise<{ findings: Finding[]; commands: string[] }> {
+): Promise<{ findings: Finding[]; commands: string[]; herds: HerdSpec[] }> {
   try {
     const { servers, warnings, redactor } = await loadConfig(options);
     const ours = servers.filter(({ origin }) => about === 'config' || origin.file === file);
     const odd = redactor.redactDeep(warnings).filter((warning) => warning.file === file);
     const commands = ours.flatMap((server) =>
-      server.enabled && 'command' in server && typeof server.command === 'string' ? [server.command] : [],
+      server.enabled && server.transport === 'stdio' ? [server.command] : [],
     );
-    const count = `${ours.length} ${ours.length === 1 ? 'server' : 'servers'}`;
+    const herds = ours.filter(isHerd);
+    const counted = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
+    const count = [
+      counted(ours.length - herds.length, 'server'),
+      ...(herds.length === 0 ? [] : [counted(herds.length, 'herd')]),
+    ].join(', ');
     const findings = odd.map(({ message, line, fix }) => warn(about, `${file}:${line}: ${message}`, fix));
     const broken = ours.flatMap(({ unusable }) =>
       unusable?.detail === 'misconfigured' ? unusable.problems.map((problem) => errorOf(about, problem)) : [],
     );
-    return { findings: [ok(about, `${file}: ${count}`), ...findings, ...broken], commands };
+    return { findings: [ok(about, `${file}: ${count}`), ...findings, ...broken], commands, herds };
   } catch (failure) {
-    return { findings: problemsOf(about, file, failure), commands: [] };
+    return { findings: problemsOf(about, file, failure), commands: [], herds: [] };
   }
 }
 
