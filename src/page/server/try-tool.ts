@@ -1,7 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { ToolEntry, ToolResult } from '../../fleet/fleet.js';
 import { elapsed } from '../../shared/text/elapsed.js';
 import { shellWord } from '../../shared/text/shell-word.js';
@@ -48,7 +48,7 @@ export function TryTool({ tool }: { tool: ToolEntry }): VNode {
   const isMounted = useRef(true);
   const element = useRef<HTMLFormElement>(null);
   const focusOnError = useRef(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!focusOnError.current) return;
     focusOnError.current = false;
     element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
