@@ -15,6 +15,9 @@ mcp_servers:
   - {name: echo, description: d, server: echo, command: "${process.execPath}", args: ["${FIXTURE}"]}
 `;
 
+/** A word of the registered server's command: the script that stands for npx, or what it becomes. */
+const isGuest = (word: string) => word === 'cat' || word.endsWith('npx');
+
 it('every example of docs/PROTOCOL.md works, and gets the answer that it shows (npm run docs)', async () => {
   // the server that is registered is started: what would be downloaded for it is not
   const programs = makeFolder({ npx: '#!/bin/sh\nexec cat >/dev/null\n' });
@@ -37,7 +40,7 @@ it('every example of docs/PROTOCOL.md works, and gets the answer that it shows (
       expect(result.results).toMatchObject([{ success: true, content: [{ type: 'text', text: 'hi' }] }]);
     // a server that is still stopping would be in the report of the shutdown
     if (method === 'fleet/unregister')
-      await until(() => !processesOf(daemon.id).some(({ words }) => words.includes('cat')));
+      await until(() => !processesOf(daemon.id).some(({ words }) => words.some((word) => isGuest(word))));
     if (method === 'fleet/status') expect(result.servers).toHaveLength(1);
     if (method === 'fleet/shutdown') expect(result).toEqual({ stopped: [], killed: [], attached: 0 });
   }
