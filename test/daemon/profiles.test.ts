@@ -273,6 +273,15 @@ describe('a profile', () => {
     expect(await herd.say('typed', 'order', tried)).toContain('coffee');
   });
 
+  it('fills in arguments whatever the caller sends in their place', async () => {
+    const herd = await startHerd(withProfiles(PROFILES));
+    const red = await agentOf(herd, 'red');
+    const sent = (args: unknown) => ask(red, 'tools/call', { name: 'typed__order', arguments: args });
+    expect(JSON.parse(textOf(await sent(null)))).toEqual({ item: 'tea', size: 'large' });
+    for (const args of [['coffee'], '{"item":"coffee"}', 1])
+      expect(refusal(await sent(args))).toContain("'arguments' must be a map");
+  });
+
   it('is in the audit with both names of a tool', async () => {
     const herd = await startHerd(withProfiles(PROFILES));
     const red = await agentOf(herd, 'red');
