@@ -1,5 +1,6 @@
 import type { McpResult, Truncation } from '../../fleet/fleet.js';
 import { isObject } from '../../shared/json.js';
+import { cutText } from '../../shared/text/cut-text.js';
 import { idOfKept } from './result-files.js';
 
 /** Keeps a text in a file and answers with its address; undefined when it could not. */
@@ -97,14 +98,6 @@ function cutBlocks(content: readonly Block[], limit: number, note: (given: numbe
     }
   }
   return { blocks, given };
-}
-
-/** Does not split a surrogate pair. */
-export function cutText(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const last = text.charCodeAt(length - 1);
-  const isHalf = length > 0 && last >= 0xd800 && last <= 0xdbff;
-  return text.slice(0, isHalf ? length - 1 : length);
 }
 
 function noteOf(given: number, characters: number, uri: string | undefined, isPaged: boolean): string {
