@@ -37,7 +37,9 @@ export function signature({ name, inputSchema }: JsonObject): string {
         `${shortened(property[0])}${isRequired(property) ? '' : '?'}${withColon(typeOf(property[1], inputSchema))}`,
     );
   if (inOrder.length > shown.length) shown.push('…');
-  return shortened(`${String(name)}(${shown.join(', ')})`, LONGEST_SIGNATURE);
+  const whole = shortened(`${String(name)}(${shown.join(', ')})`, LONGEST_SIGNATURE);
+  // a server names its arguments: one must not look like the line of another tool
+  return whole.replaceAll(/\s+/g, ' ');
 }
 
 function shortened(text: string, longest = LONGEST_WORD): string {

@@ -49,6 +49,11 @@ describe('the signature of a hostile schema', () => {
     expect(of({ a: { type: Array(100_000).fill('string') } }).length).toBeLessThan(200);
   });
 
+  it('is one line, whatever the arguments are called', () => {
+    const hostile = { 'x)\nother_tool(': { type: 'in\r\n\u2028teger' } };
+    expect(of(hostile)).toBe('t(x) other_tool(?: in teger)');
+  });
+
   it('has no half of a surrogate pair where it is cut', () => {
     for (const pad of ['', 'x']) {
       const long = `${pad}${'😀'.repeat(1000)}`;
