@@ -204,8 +204,8 @@ export class AgentViews {
   }
 
   /**
-   * What the agent's file and the global config say now. Where the agent's file cannot be used, its servers stay as they
-   * are or are withdrawn, and the other servers still follow the global config.
+   * What the agent's file and the global config say now. Where the agent's file cannot be used, its servers and profiles
+   * stay as they are or are withdrawn, and the others still follow the global config.
    */
   async #reread(agent: AgentFile): Promise<Loaded> {
     const { source } = this.#options;
@@ -217,15 +217,22 @@ export class AgentViews {
       if (!this.#isKept(agent)) return agent.loaded;
       const loss = whyGone(agent.file);
       const withdrawal = loss === undefined ? agent.refused(error) : agent.lost(loss);
-      const last = agent.loaded.servers;
-      const own = last.filter(isOfAgent);
-      const names = new Set(own.map(({ name }) => name));
+      const last = agent.loaded;
       const global = await rereadHerdConfig(source).then(
-        (loaded) => this.#learned(loaded).servers.filter(({ name }) => !names.has(name)),
-        () => last.filter((spec) => !isOfAgent(spec)),
+        (loaded) => this.#learned(loaded),
+        () => ({
+          servers: last.servers.filter((spec) => !isOfAgent(spec)),
+          profiles: globalProfilesOf(last),
+        }),
       );
+      const own = last.servers.filter(isOfAgent);
+      const names = new Set(own.map(({ name }) => name));
       const kept = withdrawal === undefined ? own : own.map((spec) => withdraw(spec, withdrawal));
-      return { ...agent.loaded, servers: [...global, ...kept] };
+      return {
+        ...last,
+        servers: [...global.servers.filter(({ name }) => !names.has(name)), ...kept],
+        profiles: new Map([...global.profiles, ...(withdrawal === undefined ? ownProfilesOf(last) : [])]),
+      };
     }
   }
 
@@ -256,6 +263,14 @@ function exemptOf({ files }: AgentFile): LoadOptions['exempt'] {
 
 function isOfAgent({ origin }: ServerSpec): boolean {
   return origin.scope === 'agent';
+}
+
+function ownProfilesOf({ profiles, agent }: Loaded): Loaded['profiles'] {
+  return new Map([...profiles].filter(([, { file }]) => file === agent?.file));
+}
+
+function globalProfilesOf({ profiles, agent }: Loaded): Loaded['profiles'] {
+  return new Map([...profiles].filter(([, { file }]) => file !== agent?.file));
 }
 
 /** The server does not run; `status` shows it with the reason. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../shared/json.js';
+import { cutText } from '../shared/text/cut-text.js';
 
 /** More is not shown: a list of found tools has one line a tool. */
 const LONGEST_SENTENCE = 300;
@@ -14,7 +15,7 @@ const MAX_DEPTH = 5;
 export function firstSentence(description: string): string {
   const text = description.trim();
   const [sentence = ''] = /^[^\n]*?(?:(?<!\b(?:e\.g|i\.e|etc|vs))[.!?](?=\s|$)|。|$)/mu.exec(text) ?? [];
-  return sentence.slice(0, LONGEST_SENTENCE);
+  return cutText(sentence, LONGEST_SENTENCE);
 }
 
 /** `read_file(path: string, head?: number)`: what a tool takes, in one line; the required arguments come first. */
@@ -36,11 +37,13 @@ export function signature({ name, inputSchema }: JsonObject): string {
         `${shortened(property[0])}${isRequired(property) ? '' : '?'}${withColon(typeOf(property[1], inputSchema))}`,
     );
   if (inOrder.length > shown.length) shown.push('…');
-  return shortened(`${String(name)}(${shown.join(', ')})`, LONGEST_SIGNATURE);
+  const whole = shortened(`${String(name)}(${shown.join(', ')})`, LONGEST_SIGNATURE);
+  // a server names its arguments: one must not look like the line of another tool
+  return whole.replaceAll(/\s+/g, ' ');
 }
 
 function shortened(text: string, longest = LONGEST_WORD): string {
-  return text.length > longest ? `${text.slice(0, longest)}…` : text;
+  return text.length > longest ? `${cutText(text, longest)}…` : text;
 }
 
 const withColon = (type: string | undefined) => (type === undefined ? '' : `: ${type}`);

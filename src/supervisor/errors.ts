@@ -3,6 +3,7 @@ import type { MissingList } from '../fleet/fleet.js';
 import {
   MCPError,
   MCPPromptNotFoundError,
+  MCPProtocolError,
   MCPResourceNotFoundError,
   MCPTimeoutError,
   MCPToolNotFoundError,
@@ -13,6 +14,7 @@ import {
   TrustRequiredError,
 } from '../shared/call-errors.js';
 import { isObject } from '../shared/json.js';
+import { CODE } from '../shared/mcp/rpc-codes.js';
 import { didYouMean } from '../shared/text/near-miss.js';
 import { seconds } from '../shared/text/seconds.js';
 import { shellWord } from '../shared/text/shell-word.js';
@@ -36,6 +38,12 @@ export class MisconfiguredError extends MCPError {
 }
 
 type Misconfigured = Extract<Unusable, { detail: 'misconfigured' }>;
+
+/** A request that no server gets, because its params are wrong. */
+export function invalidParams(problem: string): MCPError {
+  const message = `Invalid params: ${problem}`;
+  return new MCPProtocolError(message, { rpc: { code: CODE.invalidParams, message } });
+}
 
 /** `agents`: the files of other agents that have one of this name. */
 export function unknownServer(

@@ -189,4 +189,14 @@ describe('two agents with two profiles', () => {
     for (const method of ['fleet/reload', 'fleet/shutdown'])
       expect((await red(method)).error?.message, method).toContain("'red'");
   });
+
+  it('cannot make the daemon say to others that it ends', async () => {
+    const { herd } = world();
+    const [red, other] = [await lineClient(herd, 'red'), await lineClient(herd, 'blue')];
+    await other.ask('fleet/hello', { closing_notice: true });
+    expect((await red.ask('fleet/shutdown')).error?.message).toContain("'red'");
+    const { daemon } = (await other.ask('fleet/hello')).result as Json;
+    expect(daemon.closing).toBeNull();
+    expect(other.client.heard('fleet/closing')).toEqual([]);
+  });
 });

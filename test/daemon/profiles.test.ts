@@ -273,6 +273,15 @@ describe('a profile', () => {
     expect(await herd.say('typed', 'order', tried)).toContain('coffee');
   });
 
+  it('fills in arguments whatever the caller sends in their place', async () => {
+    const herd = await startHerd(withProfiles(PROFILES));
+    const red = await agentOf(herd, 'red');
+    const sent = (args: unknown) => ask(red, 'tools/call', { name: 'typed__order', arguments: args });
+    expect(JSON.parse(textOf(await sent(null)))).toEqual({ item: 'tea', size: 'large' });
+    for (const args of [['coffee'], '{"item":"coffee"}', 1])
+      expect(refusal(await sent(args))).toContain("'arguments' must be a map");
+  });
+
   it('is in the audit with both names of a tool', async () => {
     const herd = await startHerd(withProfiles(PROFILES));
     const red = await agentOf(herd, 'red');
@@ -381,6 +390,33 @@ describe('a profile', () => {
     expect((await script.tools()).tools.map(({ description }) => description)).toEqual(['Other words.']);
     script.close();
     await expect(connectFleet({ socket: herd.home.socket, profile: 'shop' })).rejects.toThrow("'shop'");
+  });
+
+  it('of a file that is revoked ends at once, and the global one of its name counts', async () => {
+    const herd = await startHerd(withProfiles({ shop: { tools: ['one.echo'] } }));
+    const project = makeProject(herd.home, 'shop', []);
+    writeFileSync(project.file, `profiles: ${JSON.stringify({ shop: { servers: ['one', 'two'] } })}\n`);
+    const run = { cwd: project.folder, env: herd.home.environment };
+    await toolherd(['allow', project.file, '--yes'], run);
+    const client = await agentOf(herd, 'shop', { agent: project.file });
+    expect(await listed(client)).toContain('two__echo');
+    expect((await toolherd(['revoke', project.file], run)).status).toBe(0);
+    await until(async () => (await listed(client)).length === 1);
+    expect(await listed(client)).toEqual(['one__echo']);
+    expect(refusal(await call(client, 'two__echo'))).toContain('two__echo');
+  });
+
+  it('of the global config follows it also while the file of an agent cannot be read', async () => {
+    const herd = await startHerd(withProfiles({ shop: { tools: ['one.echo', 'two.echo'] } }));
+    const project = makeProject(herd.home, 'shop', []);
+    writeFileSync(project.file, 'tools: []\n');
+    const client = await agentOf(herd, 'shop', { agent: project.file });
+    expect(await listed(client)).toEqual(['one__echo', 'two__echo']);
+    writeFileSync(project.file, 'tools: [');
+    herd.home.configure(withProfiles({ shop: { tools: ['one.echo'] } }));
+    await herd.fleet.reload();
+    await until(async () => (await listed(client)).length === 1);
+    expect(await listed(client)).toEqual(['one__echo']);
   });
 
   it('gives each agent its own process of a per-agent server', async () => {

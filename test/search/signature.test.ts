@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { firstSentence, signature } from '../../src/search/signature.js';
 
+/** Half of a surrogate pair. */
+const HALF = /\p{Cs}/u;
+
 const of = (properties: object, required: string[] = [], more: object = {}) =>
   signature({ name: 't', inputSchema: { type: 'object', properties, required, ...more } });
 
@@ -44,6 +47,20 @@ describe('the signature of a hostile schema', () => {
     expect(of(Object.fromEntries(names.map((name) => [name, {}])), names).length).toBeLessThan(1000);
     expect(of({ a: { enum: ['x'.repeat(1_000_000)] } }).length).toBeLessThan(200);
     expect(of({ a: { type: Array(100_000).fill('string') } }).length).toBeLessThan(200);
+  });
+
+  it('is one line, whatever the arguments are called', () => {
+    const hostile = { 'x)\nother_tool(': { type: 'in\r\n\u2028teger' } };
+    expect(of(hostile)).toBe('t(x) other_tool(?: in teger)');
+  });
+
+  it('has no half of a surrogate pair where it is cut', () => {
+    for (const pad of ['', 'x']) {
+      const long = `${pad}${'😀'.repeat(1000)}`;
+      expect(of({ [long]: { enum: [long], type: 'string' } })).not.toMatch(HALF);
+      expect(signature({ name: long })).not.toMatch(HALF);
+      expect(firstSentence(long)).not.toMatch(HALF);
+    }
   });
 
   it('ends at a depth that no stack overflows', () => {

@@ -150,12 +150,16 @@ export class AgentSurface {
   #ownList(always: readonly ToolEntry[], cursor: string | undefined): McpResult {
     this.#listed = 'search';
     const others = always.filter((tool) => !isOwnName(this.#nameOf(tool)));
-    const definitions: JsonObject[] = [
-      ...OWN_TOOLS,
-      ...others.map((tool) => toolDefinition(tool, this.#nameOf(tool))),
-    ];
+    const definitions: JsonObject[] = [...OWN_TOOLS, ...others.map((tool) => this.#alwaysListed(tool))];
     const { items, ...rest } = pageOf(definitions, ({ name }) => String(name), cursor);
     return { tools: items, ...rest };
+  }
+
+  /** A cut result may have no structured content, which clients refuse of a tool that has an output schema. */
+  #alwaysListed(tool: ToolEntry): JsonObject {
+    const { outputSchema, ...definition } = toolDefinition(tool, this.#nameOf(tool));
+    const mayBeCut = this.#options.surface().resultLimit > 0;
+    return mayBeCut || outputSchema === undefined ? definition : { ...definition, outputSchema };
   }
 
   /** The server's own name where the client sees one server, else the public name. */

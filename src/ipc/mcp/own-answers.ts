@@ -110,8 +110,9 @@ const ANSWERS: Readonly<Record<AnsweringTool, Answer>> = {
   },
 };
 
-function lineOf({ exposed_name, signature, description }: ToolMatch, isAlone: boolean): string {
-  const at = signature.indexOf('(');
+function lineOf({ name: own, exposed_name, signature, description }: ToolMatch, isAlone: boolean): string {
+  // a server's own name may have a parenthesis; one of a profile has none
+  const at = signature.startsWith(`${own}(`) ? own.length : signature.indexOf('(');
   const name = isAlone ? signature.slice(0, at) : exposed_name;
   const shown = `${name}${signature.slice(at)}`;
   // in search mode its name alone means the tool of toolherd

@@ -118,12 +118,12 @@ export const METHODS: Readonly<Record<string, FleetMethod>> = {
   'fleet/metrics': async ({ fleet }, _params, { signal }) =>
     toMetrics(await untilCancelled(signal, fleet.status())),
 
-  'fleet/shutdown': async ({ fleet, peer, closing, shutDown }, params, context) => {
+  'fleet/shutdown': async ({ fleet, connectionFleet, peer, closing, shutDown }, params, context) => {
     const graceMs = params.optionalMs('grace_ms', 0);
     const successor = params.optionalWhole('successor');
-    const attached = closing(
-      successor === undefined ? { reason: 'shutdown' } : { reason: 'replaced', successor },
-    );
+    const why: Closing = successor === undefined ? { reason: 'shutdown' } : { reason: 'replaced', successor };
+    // the fleet of a profile refuses below: the daemon must not begin to end before that
+    const attached = connectionFleet.profile === null ? closing(why) : 0;
     const report = await fleet.shutdown(graceMs);
     context.afterReply(() => peer.flushed().then(shutDown));
     return { ...report, attached };

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../shared/json.js';
 import { type Profile, serverFilter, toolKey } from '../../shared/mcp/profile.js';
 import type { Surface } from '../../shared/mcp/surface.js';
 import { nameFilter } from '../../shared/text/glob.js';
-import { unknownProfile } from '../errors.js';
+import { invalidParams, unknownProfile } from '../errors.js';
 
 /**
  * The herd through a profile: which servers and tools a view has, their public names, descriptions and arguments. A
@@ -74,13 +74,16 @@ export class ProfileLens {
     return server === undefined ? undefined : { server, tool: key.slice(toolKey(server, '').length) };
   }
 
-  /** The params of a call with the arguments of the profile. These win over what the caller sends. */
+  /**
+   * The params of a call with the arguments of the profile. These win over what the caller sends. Throws where that is no
+   * map: a lenient server would run the call without the arguments of the profile.
+   */
   filledIn(server: string, tool: string, params: JsonObject): JsonObject {
     const filled = this.#defaults.get(toolKey(server, tool));
     if (filled === undefined) return params;
-    const { arguments: given = {} } = params;
-    // the server refuses arguments that are no map
-    return isObject(given) ? { ...params, arguments: { ...given, ...filled } } : params;
+    const given = params.arguments ?? {};
+    if (!isObject(given)) throw invalidParams("'arguments' must be a map");
+    return { ...params, arguments: { ...given, ...filled } };
   }
 
   #shown(server: string, known: readonly JsonObject[]): readonly JsonObject[] {

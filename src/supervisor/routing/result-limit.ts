@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { McpResult, Truncation } from '../../fleet/fleet.js';
 import { isObject } from '../../shared/json.js';
+import { cutText } from '../../shared/text/cut-text.js';
 import { idOfKept } from './result-files.js';
 
 /** Keeps a text in a file and answers with its address; undefined when it could not. */
@@ -33,7 +35,9 @@ export async function limitResult(
   if (limit === 0 || characters <= limit) return { result };
   // a file that cannot be written must not fail the call
   const uri = await keep(textOf(content)).catch(() => undefined);
-  const cut = cutBlocks(content, limit, (left) => noteOf(left, characters, uri, isPaged));
+  const cut = cutBlocks(content, limit, (given, offset) =>
+    noteOf({ given, offset, characters, uri, isPaged }),
+  );
   return {
     result: { ...result, content: uri === undefined ? cut.blocks : [...cut.blocks, linkTo(uri)] },
     truncated: { characters, given: cut.given, uri: uri ?? null },
@@ -51,14 +55,13 @@ function withoutLongStructure(result: McpResult, limit: number): McpResult {
   if (json.length <= limit) return result;
   const content = blocksOf(result);
   // a server may write its JSON with or without spaces
-  const isThere = lengthOf(content) >= json.length / 2 && isJson(textOf(content));
+  const isThere = lengthOf(content) >= json.length / 2 && isJsonOf(structuredContent, textOf(content));
   return isThere ? rest : { ...rest, content: [...content, { type: 'text', text: json }] };
 }
 
-function isJson(text: string): boolean {
+function isJsonOf(value: unknown, text: string): boolean {
   try {
-    JSON.parse(text);
-    return true;
+    return isDeepStrictEqual(JSON.parse(text), value);
   } catch {
     return false;
   }
@@ -82,10 +85,18 @@ function isText(block: Block): block is TextBlock {
   return block?.type === 'text' && typeof block.text === 'string';
 }
 
-/** The note is appended to the last text block, because a model may read only that block. */
-function cutBlocks(content: readonly Block[], limit: number, note: (given: number) => string) {
+/**
+ * The note is appended to the last text block, because a model may read only that block. `offset`: where the rest begins in
+ * the kept text, which has a newline between blocks.
+ */
+function cutBlocks(
+  content: readonly Block[],
+  limit: number,
+  note: (given: number, offset: number) => string,
+) {
   const blocks: Block[] = [];
   let given = 0;
+  let newlines = 0;
   let isCut = false;
   for (const block of content) {
     if (!isText(block)) blocks.push(block);
@@ -93,24 +104,25 @@ function cutBlocks(content: readonly Block[], limit: number, note: (given: numbe
       const text = cutText(block.text, limit - given);
       given += text.length;
       isCut = text.length < block.text.length;
-      blocks.push({ ...block, text: isCut ? `${text}${note(given)}` : text });
+      blocks.push({ ...block, text: isCut ? `${text}${note(given, given + newlines)}` : text });
+      newlines += 1;
     }
   }
   return { blocks, given };
 }
 
-/** Does not split a surrogate pair. */
-export function cutText(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const last = text.charCodeAt(length - 1);
-  const isHalf = length > 0 && last >= 0xd800 && last <= 0xdbff;
-  return text.slice(0, isHalf ? length - 1 : length);
+interface Note {
+  given: number;
+  offset: number;
+  characters: number;
+  uri: string | undefined;
+  isPaged: boolean;
 }
 
-function noteOf(given: number, characters: number, uri: string | undefined, isPaged: boolean): string {
+function noteOf({ given, offset, characters, uri, isPaged }: Note): string {
   const all = uri === undefined ? 'the rest could not be kept' : `all of it: ${uri}`;
   const isReadable = isPaged && uri !== undefined;
-  const next = isReadable ? `the rest: read_result {"id":"${idOfKept(uri)}","offset":${given}}; ` : '';
+  const next = isReadable ? `the rest: read_result {"id":"${idOfKept(uri)}","offset":${offset}}; ` : '';
   return `\n[${characters - given} of ${characters} characters cut by result_limit; ${next}${all}]`;
 }
 

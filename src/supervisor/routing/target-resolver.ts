@@ -11,7 +11,7 @@ import { CODE, MCP_CODE } from '../../shared/mcp/rpc-codes.js';
 import type { Separator } from '../../shared/mcp/separators.js';
 import type { Lists } from '../catalog/lists.js';
 import type { ProfileLens } from '../catalog/profile-lens.js';
-import { noServerHas, unknownPrompt, unknownTool } from '../errors.js';
+import { invalidParams, noServerHas, unknownPrompt, unknownTool } from '../errors.js';
 import type { HerdRequest } from '../events/call-event.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 import { toolRefusal } from '../server/refusal.js';
@@ -278,6 +278,5 @@ function offersResources({ resources, templates }: Lists): boolean {
 function textOf(params: JsonObject, name: string): string {
   const value = params[name];
   if (typeof value === 'string' && value !== '') return value;
-  const message = `Invalid params: '${name}' must be a non-empty string`;
-  throw new MCPProtocolError(message, { rpc: { code: CODE.invalidParams, message } });
+  throw invalidParams(`'${name}' must be a non-empty string`);
 }

@@ -2,10 +2,10 @@ import type { CallParams, ContentBlock, ToolResult, Truncation, WireError } from
 import { type MCPError, MCPToolError } from '../../shared/call-errors.js';
 import type { Outcome } from '../../shared/call-sink.js';
 import type { JsonObject } from '../../shared/json.js';
+import { cutText } from '../../shared/text/cut-text.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import { convertContent } from './content.js';
 import { redactedError } from './redacted-error.js';
-import { cutText } from './result-limit.js';
 
 export interface ResultContext {
   params: CallParams;

@@ -1,5 +1,6 @@
 import type { InstructionsParams } from '../../fleet/fleet.js';
 import { firstSentence } from '../../search/signature.js';
+import { cutText } from '../../shared/text/cut-text.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
 
 /** Characters of all sections, and of all lines: they stand before every task of the model. */
@@ -46,15 +47,15 @@ export function sections(all: readonly Told[]): string {
 export function lines(all: readonly Told[]): string {
   const told = all.filter(({ text }) => text !== '');
   const silent = all.filter(({ text }) => text === '').map(({ server }) => server);
-  const whole = told.map(({ server, text }) => `- ${server}: ${titleless(text)}`.slice(0, LONGEST_LINE));
+  const whole = told.map(({ server, text }) => cutText(`- ${server}: ${titleless(text)}`, LONGEST_LINE));
   const part = fairPart(
     whole.map(({ length }) => length + 1),
     LINES_BUDGET,
   );
-  const shown = whole.map((line, at) => line.slice(0, Math.max(part, `- ${told[at]!.server}`.length)));
+  const shown = whole.map((line, at) => cutText(line, Math.max(part, `- ${told[at]!.server}`.length)));
   if (silent.length > 0) shown.push(`- also: ${silent.join(', ')}`);
   const text = shown.join('\n');
-  return text.length <= LINES_BUDGET ? text : `${text.slice(0, LINES_BUDGET - 1)}…`;
+  return text.length <= LINES_BUDGET ? text : `${cutText(text, LINES_BUDGET - 1)}…`;
 }
 
 /** Headings of Markdown say less than the sentence after them. */
@@ -82,7 +83,7 @@ function fairPart(lengths: readonly number[], budget: number): number {
 function shortened(text: string, part: number): string {
   if (text.length <= part) return text;
   const least = firstSentence(text);
-  const cut = text.slice(0, Math.max(0, part - CUT.length));
+  const cut = cutText(text, Math.max(0, part - CUT.length));
   const end = Math.max(cut.lastIndexOf('\n'), cut.lastIndexOf(' '));
   const kept = (end > cut.length / 2 ? cut.slice(0, end) : cut).trimEnd();
   return `${kept.length < least.length ? least : kept}${CUT}`;

@@ -59,3 +59,37 @@ describe('a limited result', () => {
     expect([textOf(result).length, truncated?.given]).toEqual([1, 2]);
   });
 });
+
+describe('a limited result of an agent that pages', () => {
+  const kept: string[] = [];
+  const keep = async (text: string) => {
+    kept.push(text);
+    return 'file:///kept/a.txt';
+  };
+  const rows = Array.from({ length: 50 }, (_, at) => ({ at }));
+  const paged = async (texts: readonly string[]) => {
+    const given = { content: texts.map((text) => ({ type: 'text', text })), structuredContent: { rows } };
+    const { result } = await limitResult(given, 100, keep, true);
+    return { result, whole: kept.at(-1)! };
+  };
+
+  test.each([
+    ['another JSON', JSON.stringify('x'.repeat(1000))],
+    ['no JSON', 'x'.repeat(1000)],
+  ])('keeps a long structure as text where the text is %s', async (_, text) => {
+    const { result, whole } = await paged([text]);
+    expect(result).not.toHaveProperty('structuredContent');
+    expect(whole).toBe(`${text}\n${JSON.stringify({ rows })}`);
+  });
+
+  test('keeps a long structure once where the text is the same JSON, with other spaces', async () => {
+    const text = JSON.stringify({ rows }, null, 2);
+    expect((await paged([text])).whole).toBe(text);
+  });
+
+  test('names the offset in the kept text at which the rest begins', async () => {
+    const { result, whole } = await paged(['a'.repeat(30), 'b'.repeat(30), 'c'.repeat(500)]);
+    const [, offset] = /"offset":(\d+)/.exec(textOf(result).join('')) ?? [];
+    expect(whole.slice(0, Number(offset))).toBe([30, 30, 40].map((n, at) => 'abc'[at]!.repeat(n)).join('\n'));
+  });
+});

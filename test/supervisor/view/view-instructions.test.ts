@@ -2,6 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { lines, sections } from '../../../src/supervisor/view/view-instructions.js';
 import { settled, spec, World } from '../world.js';
 
+/** Half of a surrogate pair. */
+const HALF = /\p{Cs}/u;
+
 const long = (server: string) => ({ server, text: `Does ${server}. ${'More words. '.repeat(1000)}` });
 
 describe('the instructions of a herd', () => {
@@ -35,6 +38,19 @@ describe('the instructions of a herd', () => {
     expect(lines(told).length).toBeLessThanOrEqual(1600);
     const silent = Array.from({ length: 900 }, (_, at) => ({ server: `server-${at}`, text: '' }));
     expect(lines(silent).length).toBeLessThanOrEqual(1600);
+  });
+
+  test('have no half of a surrogate pair where they are cut', () => {
+    for (const pad of ['', 'x', 'xx', 'xxx']) {
+      const told = Array.from({ length: 60 }, (_, at) => ({
+        server: `s${at}`,
+        text: pad + '😀'.repeat(9000),
+      }));
+      for (const some of [told.slice(0, 1), told.slice(0, 3), told.slice(0, 21), told]) {
+        expect(sections(some)).not.toMatch(HALF);
+        expect(lines(some)).not.toMatch(HALF);
+      }
+    }
   });
 
   test('skip a heading of Markdown in the line of a server', () => {

@@ -145,6 +145,17 @@ describe('an agent in search mode', () => {
     },
   );
 
+  it('finds a tool with a parenthesis in its name by a name that it can call', async () => {
+    const tools = [{ name: 'rows(all)', description: 'Rows.', inputSchema: { type: 'object' } }];
+    const folder = makeFolder({ tools: JSON.stringify(tools), ran: '' });
+    const args = [join(folder, 'tools'), join(folder, 'ran')];
+    const { home } = await startHerd(config([server('odd', 'changes.mjs', { args })]));
+    const agent = await agent2025(home, '--surface', 'search');
+    const [, name = ''] =
+      /^(.*)\(\): Rows\.$/.exec(textOf(await agent.call('search_tools', { query: 'rows' }))) ?? [];
+    expect(textOf(await agent.call('call_tool', { name }))).toBe('done');
+  });
+
   it('reads why a search found nothing: servers that are quarantined or disabled, and similar words', async () => {
     const { home } = await startHerd(
       config([

@@ -84,3 +84,19 @@ it("the limit of a server's entry comes before that of the surface", async () =>
   const agent = await agent2025(home);
   expect(cutOf(await long(agent, 500)).offset).toBe(50);
 });
+
+it.each(AGENTS)(
+  'a tool that is always listed may have an output schema, and its result is cut: %s',
+  async (_, attach) => {
+    const surface = { mode: 'search', result_limit: 1000, always: ['structured.rows'] };
+    const { home, fleet } = await startHerd(config([server('structured', 'structured.mjs')], { surface }));
+    await fleet.tools(undefined, true);
+    const agent = await attach(home);
+    expect((await agent.tools()).map(({ name }) => name)).toContain('structured__rows');
+    // a client refuses a result without structured content where it listed an output schema
+    expect(cutOf(await agent.call('structured__rows', { count: 500 })).offset).toBe(1000);
+    expect((await agent.call('structured__rows', { count: 1 })).structuredContent).toEqual({
+      rows: ['row 0'],
+    });
+  },
+);
