@@ -392,7 +392,7 @@ describe('a profile', () => {
     await expect(connectFleet({ socket: herd.home.socket, profile: 'shop' })).rejects.toThrow("'shop'");
   });
 
-  it('of a file that is revoked ends at once, and the global one of its name counts', async () => {
+  it('ends at once where its file is revoked, and the global one of its name counts', async () => {
     const herd = await startHerd(withProfiles({ shop: { tools: ['one.echo'] } }));
     const project = makeProject(herd.home, 'shop', []);
     writeFileSync(project.file, `profiles: ${JSON.stringify({ shop: { servers: ['one', 'two'] } })}\n`);
@@ -406,7 +406,7 @@ describe('a profile', () => {
     expect(refusal(await call(client, 'two__echo'))).toContain('two__echo');
   });
 
-  it('of the global config follows it also while the file of an agent cannot be read', async () => {
+  it('follows the global config also while the file of an agent cannot be read', async () => {
     const herd = await startHerd(withProfiles({ shop: { tools: ['one.echo', 'two.echo'] } }));
     const project = makeProject(herd.home, 'shop', []);
     writeFileSync(project.file, 'tools: []\n');

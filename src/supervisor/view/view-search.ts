@@ -236,12 +236,13 @@ function hintsOf(
     ({ spec: { tools } }) => tools.deny.length > 0 || !tools.allow.includes('*'),
   );
   const unable = servers.filter(({ spec }) => !spec.enabled);
-  const words = [...new Set(proseWords(query).filter((word) => !isStopWord(word)))];
+  const given = proseWords(query);
+  const words = [...new Set(given.filter((word) => !isStopWord(word)))];
   const vocabulary = new Set(known.flatMap(({ name }) => nameWords(name)));
   const near = words.slice(0, MOST_SUGGESTED).flatMap((word) => nearMiss(word, vocabulary) ?? []);
   const usable = known.length - blocked.length;
   return [
-    noMatch(words, usable),
+    noMatch(given, words, usable),
     ...(near.length === 0 ? [] : [`words of tools that are similar: ${[...new Set(near)].join(', ')}`]),
     ...(filtered.length === 0
       ? []
@@ -256,8 +257,9 @@ function hintsOf(
   ];
 }
 
-function noMatch(words: readonly string[], usable: number): string {
+function noMatch(given: readonly string[], words: readonly string[], usable: number): string {
   if (usable === 0) return 'there are no tools to search';
+  if (given.length === 0) return 'the query has no words';
   if (words.length === 0) return 'the query has only words that the search leaves out';
   return `none of ${usable} tools has a word of the query`;
 }

@@ -114,7 +114,10 @@ describe('the search of a view', () => {
     expect(herd.view.pins({}).servers[0]?.tools).toMatchObject([{ tool: 'a', blocked: true }, { tool: 'b' }]);
     const { tools, hints } = await herd.view.search.search({ query: 'a' });
     expect(tools).toEqual([]);
-    expect(hints.join('\n')).toContain('pins block 1 of 1 tools');
+    expect(hints).toEqual([
+      'there are no tools to search',
+      'pins block 1 of 1 tools, which changed; see "toolherd pins"',
+    ]);
     herd.view.pins({ server: 'srv', accept: true });
     expect(await find(herd, 'what does a do now')).toEqual(['srv__a']);
   });
@@ -133,12 +136,13 @@ describe('the search of a view', () => {
   });
 
   test('does not find the servers of another view', async () => {
-    const { herd } = await herdOf({ files: FILES });
+    const { herd } = await herdOf({ files: FILES, post: MAIL }, [named('files')]);
     const other = herd.open('/red/agent.yaml', [named('post')]);
     for (let turn = 0; turn < 5; turn += 1) await settled();
     expect(await find(herd, 'mail')).toEqual([]);
-    const { tools } = await other.search.search({ query: 'file' });
-    expect(tools).toEqual([]);
+    const foundThere = async (query: string) =>
+      (await other.search.search({ query })).tools.map(({ name }) => name);
+    expect([await foundThere('file'), await foundThere('mail')]).toEqual([[], ['send_mail']]);
   });
 
   test('finds only tools of the named server; an unknown server is an error', async () => {
@@ -180,6 +184,27 @@ describe('the search of a view', () => {
     world.newest.opens({ ...HELLO, instructions: 'Knows all about whales.' });
     for (let turn = 0; turn < 5; turn += 1) await settled();
     expect(await find(herd, 'whale')).toEqual(['sea__ask']);
+    void herd.view.order('restart', { servers: ['sea'] });
+    for (let turn = 0; turn < 5; turn += 1) await settled();
+    world.links[0]!.isBuried();
+    for (let turn = 0; turn < 5; turn += 1) await settled();
+    world.newest.opens({ ...HELLO, instructions: 'Knows all about sharks.' });
+    for (let turn = 0; turn < 5; turn += 1) await settled();
+    expect([await find(herd, 'shark'), await find(herd, 'whale')]).toEqual([['sea__ask'], []]);
+  });
+
+  test('finds at most a hundred tools, however many the caller wants', async () => {
+    const many = Array.from({ length: 150 }, (_, at) => tool(`list_${at}`, 'Lists things.'));
+    const { herd } = await herdOf({ big: many });
+    expect((await herd.view.search.search({ query: 'things', limit: 1_000_000 })).tools).toHaveLength(100);
+  });
+
+  test.each([
+    ['  ?! ', 'the query has no words'],
+    ['the of and', 'the query has only words that the search leaves out'],
+  ])('says of the query %j: %s', async (query, hint) => {
+    const { herd } = await herdOf({ files: FILES });
+    expect((await herd.view.search.search({ query })).hints).toEqual([hint]);
   });
 
   test('lets other work pass while it reads many new tools; two searches at once get the same answer', async () => {
