@@ -1,8 +1,8 @@
 import type { JsonObject } from '../shared/json.js';
-import { type Profile, serverFilter, toolKey } from '../shared/mcp/profile.js';
+import { ownerFilter, type Profile, serverFilter, toolFilter, toolKey } from '../shared/mcp/profile.js';
 import { DEFAULT_SEPARATOR, HERD_SEPARATOR, publicNamePrefix } from '../shared/mcp/separators.js';
 import { isOwnName } from '../shared/mcp/surface.js';
-import { mayBeginWith, nameFilter } from '../shared/text/glob.js';
+import { nameFilter } from '../shared/text/glob.js';
 import { valueOr } from './fields/defaults.js';
 import type { Report } from './fields/parsed-entry.js';
 import { PROFILE_FIELDS, PROFILE_NAME, profileShape } from './fields/profile.js';
@@ -148,15 +148,16 @@ export function checkProfiles(
     const own = servers.filter(serverFilter(profile));
     const warnAboutGlobs = (path: string[], globs: readonly string[]) =>
       globs.forEach((glob, index) => {
-        if (!own.some((server) => mayBeginWith(glob, toolKey(server, ''))))
+        if (!own.some(ownerFilter([glob])))
           warnAt([...path, index], `${quoteName(glob)} matches no tool of the profile's servers`, 'value');
       });
     warnAboutGlobs(['tools'], tools);
     warnAboutGlobs(['surface', 'always'], surface.always ?? []);
-    const isTool = nameFilter(tools);
+    const isTool = toolFilter(tools);
     for (const field of KEYED_BY_TOOL) {
       for (const key of Object.keys(profile[field])) {
-        if (isTool(key) && own.some((server) => key.startsWith(toolKey(server, '')))) continue;
+        const owners = own.filter((server) => key.startsWith(toolKey(server, '')));
+        if (owners.some((server) => isTool(server, key.slice(toolKey(server, '').length)))) continue;
         warnAt([field, key], `${quoteName(key)} in '${field}' is no tool of the profile`, 'key');
       }
     }

@@ -92,7 +92,8 @@ describe('vectors of a service', () => {
     const asked = server.requests.flatMap(({ input }) => input);
     expect([asked.length, new Set(asked).size]).toEqual([100, 100]);
     expect(Math.max(...server.requests.map(({ input }) => input.length))).toBe(32);
-    expect(vectors.report()).toMatchObject({ vectors: 100, waiting: 0, problem: null });
+    await until(() => vectors.report().waiting === 0);
+    expect(vectors.report()).toMatchObject({ vectors: 100, problem: null });
   });
 
   it('are not asked for again while the service works on them', async () => {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json.js';
-import { mayBeginWith, nameFilter } from '../text/glob.js';
+import { nameFilter } from '../text/glob.js';
 import type { Surface } from './surface.js';
 
 /** A named part of the herd. Keys of its maps are `server.tool`. */
@@ -29,6 +29,25 @@ export function toolKey(server: string, tool: string): string {
 
 /** Whether a server of this name belongs to the profile. */
 export function serverFilter({ servers, tools }: Profile): (server: string) => boolean {
-  if (servers !== undefined) return nameFilter(servers);
-  return (server) => tools.some((glob) => mayBeginWith(glob, toolKey(server, '')));
+  return servers === undefined ? ownerFilter(tools) : nameFilter(servers);
+}
+
+/** Whether one of these globs of `server.tool` may match a tool of this server. */
+export function ownerFilter(globs: readonly string[]): (server: string) => boolean {
+  return nameFilter(globs.flatMap(parted).map(([server]) => server));
+}
+
+/** Whether one of these globs of `server.tool` matches. Each part has to fit: `git.*` has no tool of `git.internal`. */
+export function toolFilter(globs: readonly string[]): (server: string, tool: string) => boolean {
+  const parts = globs
+    .flatMap(parted)
+    .map(([server, tool]) => [nameFilter([server]), nameFilter([tool])] as const);
+  return (server, tool) => parts.some(([isServer, isTool]) => isServer(server) && isTool(tool));
+}
+
+/** A name may have dots, so each of them may be the one between server and tool. `*` has both. */
+function parted(glob: string): [server: string, tool: string][] {
+  const dots = [...glob.matchAll(/\./g)].map(({ index }) => index);
+  if (dots.length === 0) return glob.includes('*') ? [[glob, '*']] : [];
+  return dots.map((dot) => [glob.slice(0, dot), glob.slice(dot + 1)]);
 }

@@ -35,23 +35,3 @@ function matches(glob: readonly string[], text: readonly string[]): boolean {
   }
   return glob.slice(place).every((character) => character === '*');
 }
-
-/** Whether a glob matches some text that begins so: `git.read_*` and `*` do for `git.`. */
-export function mayBeginWith(glob: string, beginning: string): boolean {
-  const pattern = characters(glob);
-  // a star also stands for nothing
-  const reach = (places: Iterable<number>): Set<number> => {
-    const reached = new Set(places);
-    for (const place of reached) if (pattern[place] === '*') reached.add(place + 1);
-    return reached;
-  };
-  let places = reach([0]);
-  for (const character of characters(beginning)) {
-    const next = [...places].flatMap((place) => {
-      if (pattern[place] === '*') return [place];
-      return pattern[place] === '?' || pattern[place] === character ? [place + 1] : [];
-    });
-    places = reach(next);
-  }
-  return places.size > 0;
-}

@@ -1,7 +1,6 @@
 import { isObject, type JsonObject } from '../../shared/json.js';
-import { type Profile, serverFilter, toolKey } from '../../shared/mcp/profile.js';
+import { type Profile, serverFilter, toolFilter, toolKey } from '../../shared/mcp/profile.js';
 import type { Surface } from '../../shared/mcp/surface.js';
-import { nameFilter } from '../../shared/text/glob.js';
 import { invalidParams, unknownProfile } from '../errors.js';
 
 /**
@@ -14,7 +13,7 @@ export class ProfileLens {
   readonly #profile: Profile | undefined;
   /** The others that there are, for the error. */
   readonly #names: readonly string[];
-  readonly #hasTool: (key: string) => boolean;
+  readonly #hasTool: (server: string, tool: string) => boolean;
   readonly #rename: ReadonlyMap<string, string>;
   readonly #describe: ReadonlyMap<string, string>;
   readonly #defaults: ReadonlyMap<string, JsonObject>;
@@ -28,7 +27,7 @@ export class ProfileLens {
     this.#profile = profile;
     this.#names = [...profiles.keys()];
     this.hasServer = profile === undefined ? () => false : serverFilter(profile);
-    this.#hasTool = nameFilter(profile?.tools ?? []);
+    this.#hasTool = toolFilter(profile?.tools ?? []);
     this.#rename = new Map(Object.entries(profile?.rename ?? {}));
     this.#describe = new Map(Object.entries(profile?.describe ?? {}));
     this.#defaults = new Map(Object.entries(profile?.defaults ?? {}));
@@ -50,7 +49,7 @@ export class ProfileLens {
   }
 
   has(server: string, tool: string): boolean {
-    return this.hasServer(server) && this.#hasTool(toolKey(server, tool));
+    return this.hasServer(server) && this.#hasTool(server, tool);
   }
 
   /** Those of a server's tools that the profile has, with its descriptions and without the arguments that it fills in. */
@@ -88,7 +87,7 @@ export class ProfileLens {
 
   #shown(server: string, known: readonly JsonObject[]): readonly JsonObject[] {
     return known
-      .filter(({ name }) => this.#hasTool(toolKey(server, String(name))))
+      .filter(({ name }) => this.#hasTool(server, String(name)))
       .map((definition) => this.#definition(toolKey(server, String(definition.name)), definition));
   }
 

@@ -10,10 +10,9 @@ import type {
 } from '../../fleet/fleet.js';
 import { isMissing, missingLists } from '../../fleet/missing-lists.js';
 import type { Clock } from '../../shared/clock.js';
-import { type Profile, toolKey } from '../../shared/mcp/profile.js';
+import { type Profile, toolFilter } from '../../shared/mcp/profile.js';
 import { DEFAULT_SEPARATOR, type NameForm, type Separator } from '../../shared/mcp/separators.js';
 import type { Surface } from '../../shared/mcp/surface.js';
-import { nameFilter } from '../../shared/text/glob.js';
 import { promptEntry, resourceEntries, templateEntries, toolEntry } from '../catalog/entries.js';
 import { type ListName, partsOf } from '../catalog/lists.js';
 import type { ProfileLens } from '../catalog/profile-lens.js';
@@ -161,7 +160,8 @@ export class ViewCatalog {
     const { name, description = null, file, tools: globs, rename, describe, defaults, surface } = profile;
     const servers = await this.read('tools');
     const { all } = this.publicNames('tools');
-    const keys = all.map((entry) => toolKey(entry.server.spec.name, entry.name));
+    const hasTool = (isMeant: ReturnType<typeof toolFilter>) =>
+      all.some((entry) => isMeant(entry.server.spec.name, entry.name));
     const keyed = [rename, describe, defaults].flatMap((map) => Object.keys(map));
     const patterns = [...globs, ...keyed, ...(surface.always ?? [])];
     const tokens = tokensOfTools(all);
@@ -172,7 +172,7 @@ export class ViewCatalog {
       renamed: { ...rename },
       tokens,
       surface: surfaceReport({ ...configured, ...surface }, tokens),
-      unmatched: [...new Set(patterns)].filter((pattern) => !keys.some(nameFilter([pattern]))),
+      unmatched: [...new Set(patterns)].filter((pattern) => !hasTool(toolFilter([pattern]))),
       missing: this.missing('tools', servers),
     };
   }
