@@ -39,13 +39,40 @@ function startOf(text: string, at: number): number {
   return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
 }
 
+/** Of a longer line, such as JSON without spaces, only what is around each match is shown. */
+const LONG_LINE = 2000;
+const AROUND = 200;
+
 /** Upper and lower case count as equal. Each line with its number, the first is 1. */
 function linesWith(text: string, match: string): string {
   const wanted = match.toLowerCase();
+  let start = 0;
   return text
     .split('\n')
-    .flatMap((line, at) => (line.toLowerCase().includes(wanted) ? [`${at + 1}: ${line}`] : []))
+    .flatMap((line, at) => {
+      const offset = start;
+      start += line.length + 1;
+      if (!line.toLowerCase().includes(wanted)) return [];
+      if (line.length <= LONG_LINE || wanted === '') return [`${at + 1}: ${line}`];
+      return piecesAround(line, wanted).map(
+        ([from, to]) => `${at + 1}, at offset ${offset + from}: ${line.slice(from, to)}`,
+      );
+    })
     .join('\n');
+}
+
+/** Where the parts of a line begin and end that have the text, with what is around it. Parts that meet are one. */
+function piecesAround(line: string, wanted: string): [from: number, to: number][] {
+  const lower = line.toLowerCase();
+  const pieces: [from: number, to: number][] = [];
+  for (let at = lower.indexOf(wanted); at !== -1; at = lower.indexOf(wanted, at + wanted.length)) {
+    const from = startOf(line, Math.max(0, at - AROUND));
+    const to = startOf(line, Math.min(line.length, at + wanted.length + AROUND));
+    const last = pieces.at(-1);
+    if (last !== undefined && last[1] >= from) last[1] = to;
+    else pieces.push([from, to]);
+  }
+  return pieces;
 }
 
 /** RFC 6901. A text is given as it is, any other value as JSON. */

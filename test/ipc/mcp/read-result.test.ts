@@ -33,6 +33,18 @@ describe('the pages of a text', () => {
     );
   });
 
+  test('show what is around a match in a long line, and where that is', () => {
+    const line = `${'a'.repeat(5000)}NEEDLE${'b'.repeat(5000)}needle${'c'.repeat(100)}Needle`;
+    const page = pageOfText(`first\n${line}`, { match: 'needle' }, 10_000);
+    const text = 'text' in page ? page.text : '';
+    const [one, other] = text.split('\n');
+    expect(one).toBe(`2, at offset ${6 + 4800}: ${'a'.repeat(200)}NEEDLE${'b'.repeat(200)}`);
+    expect(other).toBe(`2, at offset ${6 + 9806}: ${'b'.repeat(200)}needle${'c'.repeat(100)}Needle`);
+    expect(pageOfText('short needle', { match: 'NEEDLE' }, 100)).toMatchObject({
+      text: expect.stringMatching(/^1: short needle\n/),
+    });
+  });
+
   test('say what is wrong with a pointer or an offset', () => {
     const text = JSON.stringify({ a: { 'b/c~d': ['e'] } });
     expect(pageOfText(text, { pointer: '/a/b~1c~0d/0' }, 100)).toEqual({
