@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { config, server } from '../faults/config.js';
@@ -19,8 +19,10 @@ it('D18: the JSON-RPC error of a server has its code and data in the result, the
     return (await toolherd(['logs', 'good'], run)).stdout.includes(said);
   });
   const { daemon } = await fleet.status();
+  const file = daemon.audit?.file ?? join(home.folder, 'absent');
+  await until(() => existsSync(file));
   const records = () =>
-    readFileSync(daemon.audit?.file ?? join(home.folder, 'absent'), 'utf8')
+    readFileSync(file, 'utf8')
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as { tool: string; code: number | null });
