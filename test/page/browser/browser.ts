@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 import { describe } from 'vitest';
 import { launchBrowser } from '../../../scripts/shared/browser.mjs';
 import { command, type Entry } from '../../faults/config.js';
-import { type Herd, startHerd } from '../../support/herd.js';
+import { type Herd, type HerdOptions, startHerd } from '../../support/herd.js';
 import { ROOT } from '../../support/run.js';
 import { atEnd, share } from '../../support/share.js';
 import { PATIENCE_MS } from '../../support/until.js';
@@ -35,8 +35,8 @@ export function shareHerd(text: string): () => Opened {
   return share(async () => openHerd(text));
 }
 
-export async function openHerd(text: string): Promise<Opened> {
-  const herd = await startHerd(text);
+export async function openHerd(text: string, options?: HerdOptions): Promise<Opened> {
+  const herd = await startHerd(text, options);
   const browser = await launchBrowser();
   atEnd(() => browser.close());
   return { ...herd, browser };
