@@ -65,7 +65,7 @@ const env = { PATH: process.env.PATH ?? '', HOME: home, TOOLHERD_HOME: home };
 const toolherd = (/** @type {string[]} */ ...args) =>
   execa(process.execPath, [command, ...args], { env, extendEnv: false, cwd: home, reject: false });
 
-/** A few of them fail, as they do. */
+/** In some of them the tool reports an error. */
 async function makeCalls() {
   const list = (/** @type {string} */ path) => ['files.list_directory', JSON.stringify({ path })];
   const kinds = [

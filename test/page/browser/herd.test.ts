@@ -121,6 +121,8 @@ describeInBrowser('the page of a daemon that is in trouble', () => {
   it('a daemon that ends is said to have been stopped', async () => {
     const herd = await openHerd(HERD);
     const page = await openPage(herd);
+    // then the page has asked for the notice of the end
+    await page.getByRole('link', { name: 'good' }).waitFor();
     herd.daemon.kill('SIGTERM');
     const banner = page.getByRole('alert').filter({ hasText: 'The page lost the daemon' });
     await banner.waitFor();
