@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { config, server } from '../../faults/config.js';
-import { until } from '../../support/until.js';
+import { seen, until } from '../../support/until.js';
 import { describeInBrowser, isLive, openHerd, openPage, openWindow, shareHerd } from './browser.js';
 
 /** It stays as it is after its first failure. */
@@ -126,7 +126,7 @@ describeInBrowser('the page of a daemon that is in trouble', () => {
     herd.daemon.kill('SIGTERM');
     const banner = page.getByRole('alert').filter({ hasText: 'The page lost the daemon' });
     await banner.waitFor();
-    await until(async () => (await banner.textContent())?.includes('it was stopped'));
+    await until(async () => seen(await banner.textContent())?.includes('it was stopped'));
     expect(await page.locator('header .live').textContent()).toBe('lost');
   });
 });
