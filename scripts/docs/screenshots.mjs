@@ -97,7 +97,7 @@ try {
     await page.goto(JSON.parse(stdout).url);
     for (const [name, [address = '', selector = '']] of Object.entries(PAGES)) {
       if (all === undefined && !IN_DOCS.includes(`${name} ${theme}`)) continue;
-      await page.evaluate((hash) => void (location.hash = hash), address);
+      await page.evaluate(`location.hash = ${JSON.stringify(address)}`);
       await page.locator(selector).first().waitFor();
       // the curves are drawn in the next frames
       await page.waitForTimeout(500);

@@ -151,7 +151,9 @@ describe('the connection of the page', () => {
     await until(() => daemon.received.length > 0);
     await daemon.stop();
     await expect(call).rejects.toMatchObject({ type: 'ConnectionLostError' });
-    await expect(connection.request('fleet/status')).rejects.toMatchObject({ type: 'DaemonUnreachableError' });
+    await expect(connection.request('fleet/status')).rejects.toMatchObject({
+      type: 'DaemonUnreachableError',
+    });
     const next = await Daemon.start(port);
     ends.push(() => next.stop());
     await until(() => connection.state.kind === 'open');
