@@ -1,7 +1,7 @@
 import './browser-language.js';
 import { html, render } from 'htm/preact';
 import type { VNode } from 'preact';
-import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { elapsed } from '../shared/text/elapsed.js';
 import { AgentsPage } from './agents/agents-page.js';
 import { CallsPage } from './calls/calls-page.js';
@@ -83,10 +83,13 @@ function LostBanner(): VNode | null {
 function App(): VNode {
   const { page, rest } = route.value;
   const shown = SHOWN_AS[page] ?? page;
-  const address = `${page}/${rest.join('/')}`;
+  // the first page has two addresses: the first letter of a filter changes one into the other
+  const address = `${page || 'herd'}/${rest.join('/')}`;
+  const isFirst = useRef(true);
   useEffect(() => {
     // a screen reader begins to read at the new page; the first one is read anyway
-    if (document.activeElement !== document.body) document.getElementById('page-title')?.focus();
+    if (!isFirst.current) document.getElementById('page-title')?.focus();
+    isFirst.current = false;
     scrollTo(0, 0);
   }, [address]);
   const skip = (event: Event) => {

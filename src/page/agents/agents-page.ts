@@ -100,7 +100,7 @@ const COLUMNS: readonly Column<ConnectedAgent>[] = [
     cell: (
       agent,
     ) => html`<span class="row-actions"><a class="quiet-link" href=${href('calls', [], { caller: agent.caller })}
-      aria-label=${`Calls of ${callerName(agent)}`}>Show its calls</a></span>`,
+      aria-label=${`Show its calls: ${callerName(agent)}`}>Show its calls</a></span>`,
   },
 ];
 

@@ -146,7 +146,6 @@ async function whyRefused(url: string): Promise<string | undefined> {
 }
 
 async function refreshAll(): Promise<void> {
-  closing.value = null;
   try {
     await request('fleet/hello', { client: { name: 'toolherd page' }, closing_notice: true });
     await request('fleet/subscribe', { topics: BASE_TOPICS });

@@ -18,13 +18,15 @@ const asked = signal<(Question & { answer(isYes: boolean): void }) | null>(null)
 export function confirm(question: Question): Promise<boolean> {
   asked.value?.answer(false);
   return new Promise((resolve) => {
-    asked.value = {
+    const one = {
       ...question,
-      answer: (isYes) => {
-        asked.value = null;
+      answer: (isYes: boolean) => {
+        // a dialog tells that it closed when the next question may be asked already
+        if (asked.value === one) asked.value = null;
         resolve(isYes);
       },
     };
+    asked.value = one;
   });
 }
 
@@ -40,13 +42,18 @@ export function ConfirmHost(): VNode | null {
   }, [question]);
   if (question === null) return null;
   const { title, body, action, tone = 'primary', answer } = question;
+  const reply = (isYes: boolean) => {
+    // a dialog that is closed, not only removed, gives the focus back
+    dialog.current?.close();
+    answer(isYes);
+  };
   return html`
     <dialog ref=${dialog} class="confirm" aria-labelledby="confirm-title" onClose=${() => answer(false)}>
       <h2 id="confirm-title">${title}</h2>
       <div class="confirm-body">${body}</div>
       <div class="actions">
-        <button type="button" class="quiet" onClick=${() => answer(false)}>Cancel</button>
-        <button type="button" class=${tone} onClick=${() => answer(true)}>${action}</button>
+        <button type="button" class="quiet" onClick=${() => reply(false)}>Cancel</button>
+        <button type="button" class=${tone} onClick=${() => reply(true)}>${action}</button>
       </div>
     </dialog>`;
 }

@@ -71,7 +71,7 @@ function ToolDetail({ tool, onClose }: { tool: ToolEntry; onClose(): void }): VN
   } = tool;
   const title = textOf(more.title);
   const hints = hintsOf(more.annotations);
-  const output = more.output_schema;
+  const output = more.outputSchema;
   return html`
     <${Section} title=${name} class="split-detail" aside=${html`<${Button} isLocal tone="quiet" size="small" label="Close the tool"
       onClick=${onClose}>✕<//>`}>
