@@ -156,7 +156,9 @@ export class Connection {
       this.#heard();
       if (typeof data === 'string') this.#receive(data);
     };
-    socket.onclose = () => this.#drop('the daemon closed the connection');
+    // the notice of the end comes before it, but not to a page that was just connecting
+    socket.onclose = ({ reason }: { reason: string }) =>
+      this.#drop(reason === DAEMON_ENDS ? 'it was stopped' : 'the daemon closed the connection');
   }
 
   #drop(why: string): void {
@@ -247,6 +249,9 @@ export class Connection {
     else pending?.reject(FleetError.from(error));
   }
 }
+
+/** The reason with which a daemon that ends closes a connection. */
+const DAEMON_ENDS = 'the daemon ends';
 
 function notConnected(): FleetError {
   return new FleetError('the page is not connected to the daemon', {

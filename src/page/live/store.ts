@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type { CallEvent, Closing, FleetEvent, FleetStatus, StateEvent, Topic } from '../../fleet/fleet.js';
+import type { Hello } from '../../fleet/hello.js';
 import { Connection, type LinkState, type RequestOptions } from './connection.js';
 import { withEvents } from './reduce.js';
 import { appended, Batch } from './ring.js';
@@ -98,7 +99,6 @@ export async function refreshStatus(): Promise<void> {
   try {
     const value = await request<FleetStatus>('fleet/status');
     status.value = { value, at: Date.now() };
-    closing.value = value.daemon.closing ?? null;
   } catch {
     // `link` says that the daemon is lost, and the next tick asks again
   } finally {
@@ -147,7 +147,10 @@ async function whyRefused(url: string): Promise<string | undefined> {
 
 async function refreshAll(): Promise<void> {
   try {
-    await request('fleet/hello', { client: { name: 'toolherd page' }, closing_notice: true });
+    // only a new connection may have a daemon that does not end: a status that was made before the notice may come after it
+    const params = { client: { name: 'toolherd page' }, closing_notice: true };
+    const { daemon } = await request<Hello>('fleet/hello', params);
+    closing.value = daemon.closing ?? null;
     await request('fleet/subscribe', { topics: BASE_TOPICS });
     await followLogs();
   } catch {
