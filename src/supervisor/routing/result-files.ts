@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -26,6 +26,7 @@ export class ResultFiles {
   readonly #options: ResultFilesOptions;
   /** By the id of the text. */
   readonly #owners = new Map<string, string>();
+  #lastWrittenAt = 0;
   /** One tidying at a time: two would count what the other removes. */
   #tidying: Promise<void> = Promise.resolve();
   /** The next run. It looks at every file, so it serves all requests that come before it begins. */
@@ -37,12 +38,16 @@ export class ResultFiles {
 
   /** Answers with the file's address; undefined when the disk does not take it, which the log explains. */
   async keep(text: string, owner?: string): Promise<string | undefined> {
-    const { folder, log } = this.#options;
+    const { folder, log, now } = this.#options;
     const id = randomBytes(12).toString('hex');
     const path = join(folder, `${id}${SUFFIX}`);
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(path, text, { mode: 0o600, flag: 'wx' });
+      // a file system gives the same time to all that is written within some milliseconds: the newest would be unknown
+      this.#lastWrittenAt = Math.max(now(), this.#lastWrittenAt + 1);
+      const seconds = this.#lastWrittenAt / 1000;
+      await utimes(path, seconds, seconds);
     } catch (error) {
       log(`a result over result_limit could not be kept: ${String(error)}`);
       // half of it would only fill a full disk further
