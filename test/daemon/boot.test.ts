@@ -101,3 +101,9 @@ describe('the code cache of the daemon', () => {
     expect(run((kept) => kept, { at })).toBe('read');
   });
 });
+
+it('the bundle of the daemon has no validator of JSON Schema, which it would load and never use', () => {
+  const program = readFileSync(join(DIST, 'bin', 'program.cjs'), 'utf8');
+  expect(program).not.toContain('must NOT have additional properties');
+  expect(program).toContain('notifications/cancelled');
+});

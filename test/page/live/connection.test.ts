@@ -42,6 +42,12 @@ class Daemon {
     for (const socket of this.#server.clients) socket.send(JSON.stringify({ jsonrpc: '2.0', ...message }));
   }
 
+  /** Ends as a daemon does that tells each page why. */
+  async end(): Promise<void> {
+    for (const socket of this.#server.clients) socket.close(1001, 'the daemon ends');
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
   async stop(): Promise<void> {
     for (const socket of this.#server.clients) socket.terminate();
     await new Promise((resolve) => this.#server.close(resolve));
@@ -82,6 +88,16 @@ describe('the connection of the page', () => {
       { method: 'a', params: { x: 1 } },
       { method: 'b', params: {} },
     ]);
+  });
+
+  it.each([
+    { how: 'end', why: 'it was stopped' },
+    { how: 'stop', why: 'the daemon closed the connection' },
+  ] as const)('a connection that ends by $how says: $why', async ({ how, why }) => {
+    const { daemon, connection } = await connected();
+    await daemon[how]();
+    await until(() => connection.state.kind === 'lost');
+    expect(connection.state).toMatchObject({ why });
   });
 
   it('an error of the daemon keeps its type, cause and remedy', async () => {
