@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
 import { onTestFinished } from 'vitest';
 import { COOKIE_NAME, procStat } from '../../src/processes/process-identity.js';
 import { ProcessTable } from '../../src/processes/table.js';
@@ -29,15 +31,16 @@ export async function stubbornGroup(
   return { ...owned, exited, cookie };
 }
 
-/** A process that has ended and that its parent does not reap. */
+/** A process that has ended, that leads its own group and that its parent does not reap. */
 export async function zombie(): Promise<number> {
-  // sleep, which replaces the shell, does not wait for the child of the shell
-  const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 1000'], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  // The child lives until the shell has become sleep, which reaps no child: the shell itself could reap it.
+  const script = 'setsid sh -c "read line <&3" & echo $!; exec sleep 1000';
+  const parent = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore', 'pipe'] });
   onTestFinished(() => void parent.kill('SIGKILL'));
-  const [line] = await once(parent.stdout, 'data');
+  const [line] = await once(parent.stdout as Readable, 'data');
   const pid = Number(String(line));
+  await until(() => readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n');
+  (parent.stdio[3] as Writable).end();
   await until(() => procStat(pid)?.state === 'Z');
   return pid;
 }

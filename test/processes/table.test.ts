@@ -1,12 +1,11 @@
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { afterEach, describe, expect, it } from 'vitest';
 import { groupAlive, groupRuns } from '../../src/processes/group.js';
 import { markedProcesses } from '../../src/processes/marked-processes.js';
 import { cookieOf, procStat, startTimeOf } from '../../src/processes/process-identity.js';
 import { ProcessTable } from '../../src/processes/table.js';
 import { systemClock } from '../../src/shared/clock.js';
-import { newTable, stubbornGroup } from './stand-in.js';
+import { newTable, stubbornGroup, zombie } from './stand-in.js';
 
 const tables: ProcessTable[] = [];
 const table = () => {
@@ -88,17 +87,9 @@ describe.runIf(process.platform === 'linux')('the identity of a process', () => 
   });
 
   it('ignores zombies that are not reaped', async () => {
-    // the shell becomes a program that reaps no child, so its child stays as a zombie in its own group
-    const parent = spawn('/bin/sh', ['-c', 'setsid true & echo $!; exec sleep 1000'], {
-      detached: true,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const [printed] = await once(parent.stdout, 'data');
-    const zombie = Number(String(printed));
-    await vi.waitFor(() => expect(procStat(zombie)).toMatchObject({ state: 'Z', group: zombie }));
-    expect(groupAlive(zombie)).toBe(true);
-    expect(groupRuns(zombie)).toBe(false);
-    parent.kill('SIGKILL');
-    await once(parent, 'exit');
+    const pid = await zombie();
+    expect(procStat(pid)).toMatchObject({ state: 'Z', group: pid });
+    expect(groupAlive(pid)).toBe(true);
+    expect(groupRuns(pid)).toBe(false);
   });
 });
