@@ -27,6 +27,16 @@ export type Unusable =
   | { detail: 'not_allowed'; why: string; fix: string }
   | { detail: 'misconfigured'; type: string; problems: readonly Problem[] };
 
+/** How a server takes part in the cluster. */
+export interface ClusterPart {
+  /** The same on every node whose entry is the same. */
+  identity: string;
+  /** The least busy node takes a call; otherwise this node does while it can. */
+  balanced: boolean;
+  /** Its `place` has this node. Elsewhere the server is used, and never started. */
+  isPlacedHere: boolean;
+}
+
 interface CommonSpec extends RestartPolicy {
   name: string;
   description: string | undefined;
@@ -60,6 +70,8 @@ interface CommonSpec extends RestartPolicy {
   maxInFlight: number;
   /** Characters; 0 = off. */
   resultLimit: number;
+  /** Absent: nodes of the cluster have no replicas of it. */
+  cluster?: ClusterPart;
 }
 
 export interface StdioSpec extends CommonSpec {
@@ -106,13 +118,19 @@ export interface HttpSpec extends RemoteCommon {
 /** A server of another herd, which the daemon of that herd keeps. */
 export interface HerdServerSpec extends RemoteCommon {
   transport: 'herd';
-  /** The name of the herd. */
+  /** The name of the herd, or of the node of the cluster. */
   herd: string;
   /** The name of the server in that herd. */
   remoteName: string;
 }
 
 export type RemoteSpec = SseSpec | WebsocketSpec | HttpSpec | HerdServerSpec;
+
+/** A server that only other nodes of the cluster have. Its replicas are connections to it there (`HerdServerSpec`). */
+export interface ClusterServerSpec extends RemoteCommon {
+  transport: 'cluster';
+  cluster: ClusterPart;
+}
 
 /** Another herd: the connection to its daemon, kept like a server. */
 export interface HerdSpec extends RemoteCommon {
@@ -130,7 +148,7 @@ export interface HerdSpec extends RemoteCommon {
  * A configured server as the rest of toolherd sees it: every default filled in, every variable resolved, every duration
  * in milliseconds. How the file spelled it is not kept.
  */
-export type ServerSpec = StdioSpec | RemoteSpec | HerdSpec;
+export type ServerSpec = StdioSpec | RemoteSpec | HerdSpec | ClusterServerSpec;
 
 export function isHerd(spec: ServerSpec): spec is HerdSpec {
   return spec.transport === 'ssh' || spec.transport === 'socket';

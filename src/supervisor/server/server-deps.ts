@@ -1,4 +1,5 @@
 import type { AnyActorLogic, AnyActorRef } from 'xstate';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
@@ -7,6 +8,7 @@ import type { Chart } from '../events/journal.js';
 import type { MemoryBudget } from '../memory/memory-budget.js';
 import type { PinKeeping } from '../pins/pinning.js';
 import type { OpenLink } from './link-actor.js';
+import type { Peers } from './peers.js';
 import type { Permits } from './permits.js';
 
 /** What a configured server needs from the herd. */
@@ -29,6 +31,8 @@ export interface ServerDeps {
   catalogs?: CatalogStore | undefined;
   /** Absent where tools are not pinned. */
   pins?: PinKeeping | undefined;
+  /** The nodes of the cluster that have the server, too. Absent, or undefined: it has no replicas on other nodes. */
+  peersOf?: ((spec: ServerSpec) => Peers | undefined) | undefined;
   /** One of its lists has changed. */
   catalogChanged?: ((change: CatalogChange) => void) | undefined;
   /** A request to it has its outcome. */
