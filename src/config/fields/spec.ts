@@ -163,6 +163,30 @@ export interface EmbeddingsSpec {
   key: string | undefined;
 }
 
+/** What proves to NATS who this node is. Files are full paths; they are read at each connection. */
+export type ClusterCredentials =
+  | { kind: 'creds' | 'nkey'; file: string }
+  | { kind: 'user'; user: string; password: string }
+  | { kind: 'token'; token: string };
+
+/** `cluster:` of config.yaml: this daemon is a node of a cluster. */
+export interface ClusterSpec {
+  engine: 'nats';
+  /** Subjects and the bucket of NATS begin with it. */
+  name: string;
+  /** `nats://HOST:PORT` or `tls://HOST:PORT`, without user and password. */
+  servers: readonly string[];
+  /** The name of this node. */
+  node: string;
+  /** Globs of servers that other nodes may use, besides those with `cluster: true`. */
+  share: readonly string[];
+  /** Globs of servers of other nodes that this one uses. */
+  use: readonly string[];
+  credentials: ClusterCredentials | undefined;
+  /** Full paths. Undefined: TLS only where the NATS server asks for it. */
+  tls: { ca?: string; cert?: string; key?: string } | undefined;
+}
+
 /** The `daemon:`, `search:` and `security:` settings of config.yaml, defaults filled in. */
 export interface Settings {
   daemon: {
