@@ -172,6 +172,13 @@ export const ROOMS: readonly Room[] = [
     packages: ['node'],
   },
   {
+    name: 'cluster',
+    does: 'the other nodes of a cluster on NATS: who is there and what they offer, and streams to them',
+    imports: ['shared', 'link'],
+    types: ['config'],
+    packages: ['node', '@nats-io/transport-node', '@nats-io/jetstream', '@nats-io/kv'],
+  },
+  {
     name: 'log',
     does: 'log files and their rotation; the audit file',
     imports: ['shared'],
@@ -239,6 +246,7 @@ export const ROOMS: readonly Room[] = [
       'supervisor',
       'ipc',
       'herds',
+      'cluster',
       'log',
       'dashboard',
     ],
