@@ -88,7 +88,7 @@ export class NatsStream extends Duplex {
 
   /** Ends it at once. `why`: what happened, for callers whose calls are in flight. */
   break(why: string): void {
-    this.destroy(new TransportError({ kind: 'herd', herd: this.#options.node, why }));
+    this.destroy(new TransportError({ kind: 'node', node: this.#options.node, why }));
   }
 
   override _read(): void {

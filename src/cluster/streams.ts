@@ -108,7 +108,7 @@ export class Streams {
   /** Rejects with a TransportError; then the node got nothing. */
   async open(to: NodeAddress): Promise<NatsStream> {
     const { subjects, self } = this.#options;
-    const fail = (why: string) => new TransportError({ kind: 'herd', herd: to.node, why });
+    const fail = (why: string) => new TransportError({ kind: 'node', node: to.node, why });
     if (!this.#isUp) throw fail('this daemon is not connected to NATS');
     const id = randomToken();
     const opening: Opening = { ...self, id, max: this.#mostPayload };

@@ -44,8 +44,8 @@ const whyOf = async (broken: Promise<unknown>) => {
   );
   expect(error).toBeInstanceOf(TransportError);
   const { failure } = error as TransportError;
-  expect(failure.kind).toBe('herd');
-  return failure.kind === 'herd' ? failure.why : '';
+  expect(failure.kind).toBe('node');
+  return failure.kind === 'node' ? failure.why : '';
 };
 
 const failureOf = async (stream: Duplex) => {
@@ -173,7 +173,7 @@ describe.runIf(missing === undefined)('a stream between two nodes', () => {
   it('a node that is not there is known at once, before anything is sent', async () => {
     const here = await endOf(nats().url, 'here');
     const startedAt = performance.now();
-    const why = await whyOf(here.streams.open({ node: 'nobody', instance: 'abcdefghijkl' }));
+    const why = await whyOf(here.streams.open({ node: 'missing', instance: 'abcdefghijkl' }));
     expect(why).toContain('no daemon of this name');
     expect(performance.now() - startedAt).toBeLessThan(1000);
   });
@@ -183,7 +183,7 @@ describe.runIf(missing === undefined)('a stream between two nodes', () => {
     const stream = await here.streams.open(there.address);
     await ask(stream, 'x');
     await there.connection.close();
-    stream.write('is anybody there?');
+    stream.write('are you there?');
     expect(await failureOf(stream)).toContain('its daemon has ended');
   });
 

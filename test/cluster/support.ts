@@ -3,24 +3,10 @@ import type { NatsConnection as Nats } from '@nats-io/transport-node';
 import { NatsConnection, readMessage } from '../../src/cluster/nats-connection.js';
 import { Streams } from '../../src/cluster/streams.js';
 import { type NodeAddress, randomToken, Subjects } from '../../src/cluster/subjects.js';
-import type { ClusterSpec } from '../../src/config/fields/spec.js';
 import { systemClock } from '../../src/shared/clock.js';
 import { atEnd } from '../support/share.js';
 import { until } from '../support/until.js';
-
-export function clusterSpec(url: string, node: string, more: Partial<ClusterSpec> = {}): ClusterSpec {
-  return {
-    engine: 'nats',
-    name: 'test',
-    servers: [url],
-    node,
-    share: ['*'],
-    use: ['*'],
-    credentials: undefined,
-    tls: undefined,
-    ...more,
-  };
-}
+import { clusterSpec } from './cluster-spec.js';
 
 export interface End {
   streams: Streams;
