@@ -187,7 +187,7 @@ export interface ClusterSpec {
   tls: { ca?: string; cert?: string; key?: string } | undefined;
 }
 
-/** The `daemon:`, `search:` and `security:` settings of config.yaml, defaults filled in. */
+/** The `cluster:`, `daemon:`, `search:` and `security:` settings of config.yaml, defaults filled in. */
 export interface Settings {
   daemon: {
     http: { host: string; port: number; token: 'auto' | 'none' } | undefined;
@@ -219,4 +219,6 @@ export interface Settings {
     elicitation: 'ask-agent' | 'deny';
     installScripts: 'allow' | 'deny';
   };
+  /** Undefined: this daemon is in no cluster. */
+  cluster: ClusterSpec | undefined;
 }
