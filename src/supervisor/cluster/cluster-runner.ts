@@ -26,6 +26,8 @@ export interface ClusterRunnerOptions {
   own: ((lists: ListsOwner) => Runner) | undefined;
   /** Makes the connection to the server on another node. `number`: one that was never used before. */
   connect(spec: HerdServerSpec, number: number, lists: ListsOwner): Runner;
+  /** Its lists were read once, by this daemon or an earlier one. */
+  wasListed(): boolean;
   /** A subscriber waits for its notifications. */
   isWatched(): boolean;
   /** Other nodes have become able to serve it, or are not any more. */
@@ -291,10 +293,10 @@ export class ClusterRunner implements Runner, CallsHome {
 
   /** Subscribers, and requests for lists, wait for a node that can be asked. */
   #seek(): void {
-    const { lists, isWatched } = this.#options;
     if (this.isReady) return;
-    if (isWatched()) this.discover('use');
-    else if (lists.isAwaited || (this.#own === undefined && lists.isDue)) this.discover();
+    if (this.#options.isWatched()) this.discover('use');
+    else if (this.#options.lists.isAwaited || (this.#own === undefined && !this.#options.wasListed()))
+      this.discover();
   }
 
   /** No connection is left that would report changes to subscribers. */
@@ -319,10 +321,9 @@ export class ClusterRunner implements Runner, CallsHome {
   }
 
   #askAnother(node: Node | undefined): boolean {
-    const { lists } = this.#options;
     if (node !== undefined) this.#unlisted.add(node);
     if (this.#lister === node) this.#lister = undefined;
-    return (lists.isAwaited || lists.isDue) && this.discover();
+    return (this.#options.lists.isAwaited || !this.#options.wasListed()) && this.discover();
   }
 
   #end(refusal: MCPError): void {

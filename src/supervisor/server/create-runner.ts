@@ -19,6 +19,7 @@ export function createRunner(options: ReplicaOptions): Runner {
     ...{ spec, clock: deps.clock, lists: options.lists, peers },
     own: runsHere(spec) ? (lists) => ownRunner({ ...options, lists }) : undefined,
     connect: (peer, number, lists) => peerRunner({ ...options, id: `${id}/${number}`, spec: peer, lists }),
+    wasListed: () => options.wasConnected?.() ?? false,
     isWatched: () => options.isWatched?.() ?? false,
     changed: (why) => deps.nodesChanged?.(why),
   });

@@ -43,10 +43,21 @@ export class TestPeers implements Peers {
 
   /** A node reports: `connected` is ready, `created` may start, and others do not say that they can take calls. */
   reports(node: string, state: ServerState = 'connected', load = 0): void {
+    this.#put(node, state, load);
+    this.#tell();
+  }
+
+  /** One node leaves and another comes, in one report. */
+  replaces(node: string, by: string): void {
+    this.#peers.delete(node);
+    this.#put(by, 'connected', 0);
+    this.#tell();
+  }
+
+  #put(node: string, state: ServerState, load: number): void {
     const known = this.#peers.get(node)?.spec ?? peerSpec(node);
     const [isReady, mayStart] = [state === 'connected', state === 'created'];
     this.#peers.set(node, { node, spec: known, state, isReady, mayStart, load });
-    this.#tell();
   }
 
   leaves(node: string): void {
