@@ -158,16 +158,21 @@ export class FakeLink implements Link {
     this.session.resume();
   }
 
+  /** The oldest call that it has not answered. */
+  get oldest(): Written | undefined {
+    return this.calls.find((call) => !this.#answered.has(call.id));
+  }
+
   /** Answers the oldest call that it has. */
   answers(result: JsonObject = text('done')): void {
-    const { id } = this.calls.find((call) => !this.#answered.has(call.id))!;
+    const { id } = this.oldest!;
     this.#answered.add(id);
     this.session.deliver(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result })));
   }
 
   /** The daemon on the other side answers its oldest call with an error of toolherd. */
   refuses(error: MCPError = drains(this.spec.name)): void {
-    const { id } = this.calls.find((call) => !this.#answered.has(call.id))!;
+    const { id } = this.oldest!;
     this.#answered.add(id);
     this.session.loseReply(id!, error);
   }
