@@ -142,6 +142,10 @@ export const ROOMS: readonly Room[] = [
       ['events', 'event bus, journal, messages of servers, records of calls'],
       ['catalog', 'what servers offer, and under which public names'],
       ['pins', 'compares tool definitions with their pins'],
+      [
+        'cluster',
+        'a server that other nodes of the cluster have, too: the choice of a node, calls that move',
+      ],
       ['server', 'one configured server: replicas, transient processes, gates, permits'],
       ['view', 'the servers and lists that one agent sees'],
       ['routing', 'requests to the herd: which server gets them, fan-out, results'],
