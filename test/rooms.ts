@@ -142,6 +142,10 @@ export const ROOMS: readonly Room[] = [
       ['events', 'event bus, journal, messages of servers, records of calls'],
       ['catalog', 'what servers offer, and under which public names'],
       ['pins', 'compares tool definitions with their pins'],
+      [
+        'cluster',
+        'a server that other nodes of the cluster have, too: the choice of a node, calls that move',
+      ],
       ['server', 'one configured server: replicas, transient processes, gates, permits'],
       ['view', 'the servers and lists that one agent sees'],
       ['routing', 'requests to the herd: which server gets them, fan-out, results'],
@@ -170,6 +174,13 @@ export const ROOMS: readonly Room[] = [
     imports: ['shared', 'fleet', 'processes', 'link', 'ipc'],
     types: ['machines', 'config'],
     packages: ['node'],
+  },
+  {
+    name: 'cluster',
+    does: 'the other nodes of a cluster on NATS: who is there and what they offer, and streams to them',
+    imports: ['shared', 'link'],
+    types: ['config'],
+    packages: ['node', '@nats-io/transport-node', '@nats-io/jetstream', '@nats-io/kv'],
   },
   {
     name: 'log',
@@ -239,6 +250,7 @@ export const ROOMS: readonly Room[] = [
       'supervisor',
       'ipc',
       'herds',
+      'cluster',
       'log',
       'dashboard',
     ],

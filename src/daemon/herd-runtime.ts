@@ -301,7 +301,7 @@ export class HerdRuntime {
       authorize: this.#authorizations.layer(spec),
       era: this.#eras.of(identityOf(spec)),
       launch: (started: StdioSpec, events: LaunchEvents) => this.#packages.launch(started, events),
-      herd: this.#otherHerds.portOf,
+      herd: (server) => this.#otherHerds.portOf(server.herd),
       openHerd: (herd: HerdSpec, events: LinkEvents) =>
         openHerd(
           herd,

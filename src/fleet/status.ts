@@ -59,8 +59,10 @@ export interface ServerStatus {
   herd?: string;
   /** Of the connection to another herd: how many of its servers are here. */
   herd_servers?: number;
-  /** Other nodes of the cluster that have it, too. Absent where none has. */
+  /** Other nodes of the cluster that offer it. Absent where none could. */
   nodes?: ServerNode[];
+  /** Only other nodes of the cluster run it, and their daemons take the orders. Its state is the best of theirs. */
+  elsewhere?: true;
   /** Another view has it: orders with its name reach it, calls do not. */
   other_view?: true;
   /** Of the newest incarnation; `created` if there was none. */

@@ -122,6 +122,8 @@ export interface HerdServerSpec extends RemoteCommon {
   herd: string;
   /** The name of the server in that herd. */
   remoteName: string;
+  /** `herd` is a node of the cluster. */
+  isNode?: true;
 }
 
 export type RemoteSpec = SseSpec | WebsocketSpec | HttpSpec | HerdServerSpec;

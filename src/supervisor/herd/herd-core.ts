@@ -175,6 +175,7 @@ export class HerdCore {
           peersOf: options.peersOf,
           open: this.messageTap.tap((...link) => options.open(...link, key), key),
           log: (text: string) => this.messageTap.note(key, text),
+          nodesChanged: (why: string) => this.#nodesChanged(key, why),
           catalogChanged: (change: CatalogChange) => this.#catalogChanged(key, change),
           called: (call: EndedCall) => {
             const line = serverErrorLine(call, (value) => this.redactFor(spec, value));
@@ -279,7 +280,7 @@ export class HerdCore {
     return visibles.map(({ server, agent, isOther }) => {
       // a changed entry has the key, and so the journal, of the server that it replaces
       const changedAt = Date.parse(this.#journal.since(server.key) ?? this.#startedAt);
-      const since = new Date(Math.max(server.addedAt, changedAt)).toISOString();
+      const since = new Date(server.snapshot().since ?? Math.max(server.addedAt, changedAt)).toISOString();
       const redact = (text: string) => this.redactFor(server.spec, text);
       const runner = server.spec.enabled ? this.#options.runnerOf?.(server.spec) : undefined;
       const options = { agent, isOther, since, redact, memory, runner, lens, clock: this.clock };
@@ -407,6 +408,15 @@ export class HerdCore {
       if (subscriber.events.hasListeners(topic) && subscriber.has(server))
         subscriber.events.emit(topic, server.spec.name, describe);
     }
+  }
+
+  /** Other nodes of the cluster do with this server what `why` says. */
+  #nodesChanged(key: string, why: string): void {
+    const server = this.pool.at(key);
+    if (server === undefined) return;
+    const { incarnation, state, detail } = server.snapshot();
+    this.noteInJournal(key, incarnation, why);
+    this.#emit('state', key, () => ({ incarnation, state, detail, cause: why, at: this.now() }));
   }
 
   #catalogChanged(key: string, change: CatalogChange): void {

@@ -138,7 +138,7 @@ async function stopAll(
 ): Promise<ShutdownReport> {
   const running = servers.filter((server) => server.snapshot().pids.length > 0);
   const before = new Map(running.map((server) => [server, server.lastStops]));
-  for (const server of servers) server.stop(shuttingDown());
+  for (const server of servers) server.close(shuttingDown());
   const left = new Set(servers);
   const going = servers.map((server) => server.whenGone().then(() => left.delete(server)));
   const gone = Promise.all([...going, ...leaving]);

@@ -12,14 +12,13 @@ import { LIST_KEYS, type ListKey, type ListName, type Lists, partsOf } from '../
 import { DRAIN_MS, replaced, stopped } from '../errors.js';
 import type { EndedCall } from '../events/call-event.js';
 import { Pinning } from '../pins/pinning.js';
+import { createRunner } from './create-runner.js';
 import { toolRefusal } from './refusal.js';
-import { ReplicaSet } from './replica-set.js';
 import { ResourceWatch } from './resource-watch.js';
 import type { Runner } from './runner.js';
 import type { ServerDeps } from './server-deps.js';
 import { listTimeoutMs } from './server-settings.js';
 import { type ServerSnapshot, snapshotOfUnusable } from './server-snapshot.js';
-import { TransientPool } from './transient-pool.js';
 
 /** How many durations of calls are kept. */
 const LATENCIES = 512;
@@ -76,22 +75,14 @@ export class ConfiguredServer {
       refusalOf: (request: Pick<CallRequest, 'method' | 'params'>) => this.#refusalOf(request),
     };
     const id = `${this.key}@${generation}`;
-    const common = { id, deps, lists: this.catalog, pinChecking, predecessor };
-    this.#runner =
-      isTransient && spec.enabled
-        ? new TransientPool({ ...common, spec })
-        : new ReplicaSet(
-            {
-              ...common,
-              spec,
-              deps: { ...deps, open: this.resources.tap(deps.open) },
-              isWatched: () => this.resources.isWatched,
-              // only a server that was connected has lists
-              wasConnected: () => this.catalog.wasRead(),
-              isTriedUncalled: () => this.#isTriedUncalled(),
-            },
-            spec.enabled ? spec.replicas : 0,
-          );
+    this.#runner = createRunner({
+      ...{ id, spec, lists: this.catalog, pinChecking, predecessor },
+      deps: isTransient ? deps : { ...deps, open: this.resources.tap(deps.open) },
+      isWatched: () => this.resources.isWatched,
+      // only a server that was connected has lists
+      wasConnected: () => this.catalog.wasRead(),
+      isTriedUncalled: () => this.#isTriedUncalled(),
+    });
   }
 
   /**
@@ -108,9 +99,16 @@ export class ConfiguredServer {
     this.#runner.start();
   }
 
-  stop(refusal = stopped(this.spec.name)): void {
+  /** By order. Other nodes of the cluster that have it go on to serve it. */
+  stop(): void {
     this.#endDrain?.();
-    this.#runner.stop(refusal);
+    this.#runner.stop(stopped(this.spec.name));
+  }
+
+  /** For good. `refusal`: the error of calls from now on. */
+  close(refusal: MCPError): void {
+    this.#endDrain?.();
+    this.#runner.close(refusal);
   }
 
   restart(): void {
@@ -127,7 +125,7 @@ export class ConfiguredServer {
    */
   async retire(drains = true): Promise<void> {
     if (drains && this.#inFlight > 0) await this.#drain();
-    else this.stop(replaced(this.spec.name));
+    else this.close(replaced(this.spec.name));
     await Promise.all([this.whenGone(), this.#predecessor]);
     this.#runner.release();
   }
@@ -239,7 +237,7 @@ export class ConfiguredServer {
       this.#endDrain = () => {
         this.#endDrain = undefined;
         clock.clearTimeout(timer);
-        this.#runner.stop(replaced(name));
+        this.#runner.close(replaced(name));
         resolve();
       };
       this.#runner.drain(replaced(name));

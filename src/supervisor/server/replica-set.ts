@@ -41,6 +41,18 @@ export class ReplicaSet implements Runner {
     return this.#replicas.some(({ isUp }) => isUp);
   }
 
+  get waitsFor(): Replica['waitsFor'] {
+    let soonest: Replica['waitsFor'] = 'person';
+    for (const { waitsFor } of this.#replicas) if (SOONEST[waitsFor] < SOONEST[soonest]) soonest = waitsFor;
+    return soonest;
+  }
+
+  get load(): number {
+    let load = 0;
+    for (const { gate } of this.#replicas) load += gate.load;
+    return load;
+  }
+
   get lastStops(): Ending[] {
     return this.#replicas.flatMap(({ lastStop }) => lastStop ?? []);
   }
@@ -52,11 +64,18 @@ export class ReplicaSet implements Runner {
       const replica = this.#replicas[index]!;
       if (isBetter(replica, chosen!)) chosen = replica;
     }
-    // a replica that is quarantined gets no call while another takes calls, but a call makes its try
-    if (this.#replicas.length > 1)
-      for (const replica of this.#replicas)
-        if (replica !== chosen && replica.isTrialDue) replica.discover('use');
+    if (this.#replicas.length > 1) this.#tryOthers(chosen);
     return chosen?.gate.send(request, sink);
+  }
+
+  passedOver(): void {
+    this.#tryOthers(undefined);
+  }
+
+  /** A replica that is quarantined gets no call while another takes calls, but a call makes its try. */
+  #tryOthers(chosen: Replica | undefined): void {
+    for (const replica of this.#replicas)
+      if (replica !== chosen && replica.isTrialDue) replica.discover('use');
   }
 
   begin(): void {
@@ -69,6 +88,10 @@ export class ReplicaSet implements Runner {
 
   stop(refusal: MCPError): void {
     for (const replica of this.#replicas) replica.stop(refusal);
+  }
+
+  close(refusal: MCPError): void {
+    this.stop(refusal);
   }
 
   drain(refusal: MCPError): void {

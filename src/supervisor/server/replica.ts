@@ -113,10 +113,13 @@ export class Replica {
     this.#failWaiting();
   }
 
-  /** Stops it, unless its process has a call. With the outcome of the last one, a crashed process has no successor. */
+  /**
+   * Fails the calls that wait, and stops it unless its process has a call. With the outcome of the last one, a crashed
+   * process has no successor.
+   */
   drain(refusal: MCPError): void {
+    this.gate.fail(refusal);
     if (this.#inFlight === 0) this.stop(refusal);
-    else this.gate.fail(refusal);
   }
 
   /** Fails the calls that are with the process. */

@@ -3,12 +3,12 @@ import type { ServerSpec } from '../../config/fields/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
+import type { Peers } from '../cluster/peers.js';
 import type { EndedCall } from '../events/call-event.js';
 import type { Chart } from '../events/journal.js';
 import type { MemoryBudget } from '../memory/memory-budget.js';
 import type { PinKeeping } from '../pins/pinning.js';
 import type { OpenLink } from './link-actor.js';
-import type { Peers } from './peers.js';
 import type { Permits } from './permits.js';
 
 /** What a configured server needs from the herd. */
@@ -33,6 +33,8 @@ export interface ServerDeps {
   pins?: PinKeeping | undefined;
   /** The nodes of the cluster that have the server, too. Absent, or undefined: it has no replicas on other nodes. */
   peersOf?: ((spec: ServerSpec) => Peers | undefined) | undefined;
+  /** Other nodes have become able to serve it, or are not any more; `why` says which. */
+  nodesChanged?: ((why: string) => void) | undefined;
   /** One of its lists has changed. */
   catalogChanged?: ((change: CatalogChange) => void) | undefined;
   /** A request to it has its outcome. */

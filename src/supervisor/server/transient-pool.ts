@@ -60,6 +60,17 @@ export class TransientPool implements Runner {
     return this.#free.some(({ availability }) => availability === 'now');
   }
 
+  /** A quarantine of its spares keeps no call from getting a process. */
+  get waitsFor(): 'start' | 'person' {
+    return this.#isOpen ? 'start' : 'person';
+  }
+
+  get load(): number {
+    let load = this.#queue.size;
+    for (const { inFlight } of this.#processes.values()) load += inFlight;
+    return load;
+  }
+
   /** How its processes have ended since it was last stopped. */
   get lastStops(): readonly Ending[] {
     return this.#context.lastStops;
@@ -115,6 +126,13 @@ export class TransientPool implements Runner {
     this.#stopError = stopError;
     this.#actor.send({ type: 'stop' });
   }
+
+  close(refusal: MCPError): void {
+    this.stop(refusal);
+  }
+
+  /** Every call gets a process: there is no try to make. */
+  passedOver(): void {}
 
   drain(refusal: MCPError): void {
     this.#stopError = refusal;

@@ -1,0 +1,130 @@
+import { type Clock, dateOf, wasAsleep } from '../shared/clock.js';
+import type { Beat, OfferedServer, ServerList } from './presence-messages.js';
+
+export type NodeState = 'up' | 'draining' | 'away';
+
+/** Another node of the cluster, as it last described itself. */
+export interface ClusterNode {
+  name: string;
+  instance: string;
+  version: string;
+  /** Of the socket's protocol. */
+  api: number;
+  state: NodeState;
+  /** Since when it is in this state; a date. */
+  since: number;
+  servers: readonly OfferedServer[];
+}
+
+interface Known {
+  beat: Beat;
+  list: ServerList | undefined;
+  state: NodeState;
+  since: number;
+  /** By the clock. */
+  heardAt: number;
+}
+
+export interface NodeTableOptions {
+  clock: Clock;
+  /** A node came, left, drains, or offers other servers. */
+  changed(): void;
+  /** Reads the servers of a node that came before this one listened. */
+  missing(name: string): void;
+}
+
+/** A node that says nothing for so long is away. It says something every second. */
+export const AWAY_MS = 2500;
+const LOOK_MS = 250;
+
+/** The other nodes. Times are of this machine alone: clocks of machines are never compared. */
+export class NodeTable {
+  readonly #options: NodeTableOptions;
+  readonly #known = new Map<string, Known>();
+  #watch: unknown;
+
+  constructor(options: NodeTableOptions) {
+    this.#options = options;
+  }
+
+  get nodes(): ClusterNode[] {
+    return [...this.#known].map(([name, { beat, list, state, since }]) => {
+      const { instance, version, api, load } = beat;
+      const servers = state === 'away' || list?.instance !== instance ? [] : list.servers;
+      return {
+        ...{ name, instance, version, api, state, since },
+        servers: servers.map((server) => ({ ...server, in_flight: load[server.name] ?? 0 })),
+      };
+    });
+  }
+
+  get(name: string): ClusterNode | undefined {
+    return this.nodes.find((node) => node.name === name);
+  }
+
+  heard(name: string, beat: Beat): void {
+    const known = this.#known.get(name);
+    const isSame = known?.beat.instance === beat.instance;
+    const state = beat.draining ? 'draining' : 'up';
+    const { clock, changed, missing } = this.#options;
+    const isChanged = !isSame || known.state !== state;
+    const since = isChanged ? dateOf(clock) : known.since;
+    const list = isSame ? known.list : undefined;
+    this.#known.set(name, { beat, list, state, since, heardAt: clock.now() });
+    this.#watch ??= this.#look();
+    if (list?.list !== beat.list) missing(name);
+    if (isChanged) changed();
+  }
+
+  listed(name: string, list: ServerList): void {
+    const known = this.#known.get(name);
+    if (known === undefined || known.beat.instance !== list.instance) {
+      // its next beat asks for it again
+      return;
+    }
+    if (known.list !== undefined && known.list.list >= list.list) return;
+    known.list = list;
+    this.#options.changed();
+  }
+
+  /** The node has said that it leaves. */
+  left(name: string): void {
+    if (this.#known.delete(name)) this.#options.changed();
+  }
+
+  /** Nothing can be heard any more. */
+  lost(): void {
+    let isChanged = false;
+    for (const known of this.#known.values()) isChanged = this.#away(known) || isChanged;
+    if (isChanged) this.#options.changed();
+  }
+
+  close(): void {
+    this.#options.clock.clearTimeout(this.#watch);
+    this.#known.clear();
+  }
+
+  #look(): unknown {
+    const { clock, changed } = this.#options;
+    const since = clock.now();
+    return clock.setTimeout(() => {
+      const now = clock.now();
+      const didSleep = wasAsleep(clock, since, LOOK_MS);
+      let isChanged = false;
+      for (const known of this.#known.values()) {
+        if (didSleep) known.heardAt = now;
+        else if (now - known.heardAt >= AWAY_MS) isChanged = this.#away(known) || isChanged;
+      }
+      const isAnyThere = [...this.#known.values()].some(({ state }) => state !== 'away');
+      this.#watch = isAnyThere ? this.#look() : undefined;
+      if (isChanged) changed();
+    }, LOOK_MS);
+  }
+
+  #away(known: Known): boolean {
+    if (known.state === 'away') return false;
+    known.state = 'away';
+    known.since = dateOf(this.#options.clock);
+    return true;
+  }
+}

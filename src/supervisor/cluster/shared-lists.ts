@@ -1,0 +1,54 @@
+import type { ListName, ListsOwner, Reading, ReadingOrder } from '../catalog/lists.js';
+
+/** What the nodes of one server tell each other by its lists. */
+export interface ListsPorts {
+  /** A node can be asked again. */
+  isReady(): boolean;
+  /** This node cannot be asked any more. */
+  lost(): void;
+  /** This node has read tools, which may be others than those that calls elsewhere were compared with. */
+  toolsRead(): void;
+  /** This node will not read the lists. True where another node was asked. */
+  askAnother(): boolean;
+}
+
+/** The lists of a server, as one of the nodes that have it writes them: there is one catalog for all. */
+export class SharedLists implements ListsOwner {
+  readonly #lists: ListsOwner;
+  readonly #ports: ListsPorts;
+
+  constructor(lists: ListsOwner, ports: ListsPorts) {
+    this.#lists = lists;
+    this.#ports = ports;
+  }
+
+  get isDue(): boolean {
+    return this.#lists.isDue;
+  }
+
+  get isAwaited(): boolean {
+    return this.#lists.isAwaited;
+  }
+
+  toRead(isAllWanted: boolean): ReadingOrder {
+    return this.#lists.toRead(isAllWanted);
+  }
+
+  take(reading: Reading): void {
+    this.#lists.take(reading);
+    if ('tools' in reading) this.#ports.toolsRead();
+  }
+
+  doubt(list: ListName): void {
+    this.#lists.doubt(list);
+  }
+
+  suspend(): void {
+    if (!this.#ports.isReady()) this.#lists.suspend();
+    this.#ports.lost();
+  }
+
+  giveUp(): void {
+    if (!this.#ports.askAnother()) this.#lists.giveUp();
+  }
+}
