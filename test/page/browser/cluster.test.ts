@@ -102,14 +102,10 @@ describeInBrowser('the page Cluster', () => {
   });
 
   it('is greyed when the daemon is lost, and its button is off', async () => {
-    const { page } = await openCluster();
+    const { page, cluster } = await openCluster();
     await page.getByRole('button', { name: 'Drain desk' }).waitFor();
-    shared().daemon.kill('SIGSTOP');
-    try {
-      await page.locator('main.stale').waitFor();
-      expect(await page.getByRole('button', { name: 'Drain desk' }).isDisabled()).toBe(true);
-    } finally {
-      shared().daemon.kill('SIGCONT');
-    }
+    await cluster.lose();
+    await page.locator('main.stale').waitFor();
+    expect(await page.getByRole('button', { name: 'Drain desk' }).isDisabled()).toBe(true);
   });
 });

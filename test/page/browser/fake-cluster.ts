@@ -22,11 +22,22 @@ export interface FakeCluster {
   status: ClusterStatus;
   /** The orders of the page. */
   readonly orders: string[];
+  /** Ends the connections of the page, and lets it open no other. */
+  lose(): Promise<void>;
 }
 
 /** Answers the requests about the cluster in place of the daemon. Everything else reaches the daemon. */
 export async function fakeCluster(window: BrowserContext, status: ClusterStatus): Promise<FakeCluster> {
-  const cluster: FakeCluster = { status, orders: [] };
+  const open = new Set<{ close(): Promise<void> }>();
+  let isLost = false;
+  const cluster: FakeCluster = {
+    status,
+    orders: [],
+    async lose() {
+      isLost = true;
+      for (const page of open) await page.close();
+    },
+  };
   const answerTo = (method: string): object | undefined => {
     if (!method.startsWith('fleet/cluster')) return undefined;
     if (method !== 'fleet/cluster') {
@@ -36,6 +47,8 @@ export async function fakeCluster(window: BrowserContext, status: ClusterStatus)
     return cluster.status;
   };
   await window.routeWebSocket(/\/socket$/, (page) => {
+    if (isLost) return void page.close();
+    open.add(page);
     const daemon = page.connectToServer();
     page.onMessage((text) => {
       const { id, method } = JSON.parse(String(text)) as { id?: unknown; method?: string };
