@@ -13,6 +13,7 @@ export interface ClusterNode {
   state: NodeState;
   /** Since when it is in this state; a date. */
   since: number;
+  /** Those of a node that is away are as it last said. */
   servers: readonly OfferedServer[];
 }
 
@@ -29,6 +30,8 @@ export interface NodeTableOptions {
   clock: Clock;
   /** A node came, left, drains, or offers other servers. */
   changed(): void;
+  /** A node has said how busy it is. */
+  reported(): void;
   /** Reads the servers of a node that came before this one listened. */
   missing(name: string): void;
 }
@@ -50,7 +53,7 @@ export class NodeTable {
   get nodes(): ClusterNode[] {
     return [...this.#known].map(([name, { beat, list, state, since }]) => {
       const { instance, version, api, load } = beat;
-      const servers = state === 'away' || list?.instance !== instance ? [] : list.servers;
+      const servers = list?.servers ?? [];
       return {
         ...{ name, instance, version, api, state, since },
         servers: servers.map((server) => ({ ...server, in_flight: load[server.name] ?? 0 })),
@@ -63,28 +66,23 @@ export class NodeTable {
   }
 
   heard(name: string, beat: Beat): void {
+    const { clock, reported, missing } = this.#options;
     const known = this.#known.get(name);
-    const isSame = known?.beat.instance === beat.instance;
-    const state = beat.draining ? 'draining' : 'up';
-    const { clock, changed, missing } = this.#options;
-    const isChanged = !isSame || known.state !== state;
-    const since = isChanged ? dateOf(clock) : known.since;
-    const list = isSame ? known.list : undefined;
+    const { list, state, since } = known ?? { list: undefined, state: 'away', since: dateOf(clock) };
     this.#known.set(name, { beat, list, state, since, heardAt: clock.now() });
     this.#watch ??= this.#look();
-    if (list?.list !== beat.list) missing(name);
-    if (isChanged) changed();
+    if (list?.instance !== beat.instance || list.list !== beat.list) missing(name);
+    this.#decide(name, false);
+    reported();
   }
 
   listed(name: string, list: ServerList): void {
     const known = this.#known.get(name);
-    if (known === undefined || known.beat.instance !== list.instance) {
-      // its next beat asks for it again
-      return;
-    }
-    if (known.list !== undefined && known.list.list >= list.list) return;
+    // the next beat of another instance asks for it again
+    if (known === undefined || known.beat.instance !== list.instance) return;
+    if (known.list?.instance === list.instance && known.list.list >= list.list) return;
     known.list = list;
-    this.#options.changed();
+    this.#decide(name, true);
   }
 
   /** The node has said that it leaves. */
@@ -102,6 +100,16 @@ export class NodeTable {
   close(): void {
     this.#options.clock.clearTimeout(this.#watch);
     this.#known.clear();
+  }
+
+  /** A daemon that has just started is there when its servers are known: until then those of the last one are. */
+  #decide(name: string, isChanged: boolean): void {
+    const known = this.#known.get(name)!;
+    const { beat, list, state: before } = known;
+    if (list?.instance !== beat.instance) return;
+    known.state = beat.draining ? 'draining' : 'up';
+    if (known.state !== before) known.since = dateOf(this.#options.clock);
+    if (isChanged || known.state !== before) this.#options.changed();
   }
 
   #look(): unknown {
