@@ -13,7 +13,7 @@ import type {
   ShutdownReport,
   ViewScope,
 } from '../fleet/fleet.js';
-import type { UiLink } from '../fleet/ui.js';
+import type { UiLink } from '../fleet/orders.js';
 import { openHerd } from '../herds/herd-link.js';
 import type { Callers } from '../ipc/server/callers.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
@@ -101,6 +101,8 @@ export class HerdRuntime {
   /** Of the config that was applied last. */
   #settings: Settings;
   #configWarnings: ReadonlySet<string> = new Set();
+  /** Why the `cluster` of the config is not used. */
+  #clusterProblem: { why: string; fix: string } | undefined;
   #stopping: Promise<ShutdownReport> | undefined;
   #stopHistory = () => {};
 
@@ -372,12 +374,15 @@ export class HerdRuntime {
         audit: { file: this.#audit.path, lost: this.#audit.lost },
         memory: this.#herd.memoryReport() ?? null,
         search: { embeddings: this.#vectors?.report() ?? null },
+        cluster: null,
       }),
       surface: () => this.#settings.daemon.surface,
       agents: (scope) => callers?.list(this.#herd.openCalls(), scope) ?? [],
       audit: (params, scope) => this.#readAudit(params, scope),
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
+      cluster: () => undefined,
+      clusterProblem: () => this.#clusterProblem,
       packages: this.#packages,
       inspect: (view, server) => this.#inspect(view, server),
       logs: (view, params) =>
@@ -452,6 +457,11 @@ export class HerdRuntime {
   /** Those that the version before did not have. */
   #warnOfConfig(warnings: Loaded['warnings']): void {
     const known = this.#configWarnings;
+    const problem = warnings.find(({ path }) => path.startsWith('cluster'));
+    this.#clusterProblem = problem && {
+      why: `${problem.file}:${problem.line}: ${problem.message}`,
+      fix: problem.fix,
+    };
     this.#configWarnings = new Set(warnings.map(({ path, message }) => `${path} ${message}`));
     for (const { path, line, message } of warnings)
       if (!known.has(`${path} ${message}`)) this.logs.daemon.warn({ path, line }, message);
