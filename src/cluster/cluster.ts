@@ -24,7 +24,7 @@ export interface ClusterDeps {
   /** The state, the other nodes or their servers have changed. */
   changed(): void;
   /** A node has said how busy it is. */
-  reported(): void;
+  reported(name: string): void;
   log(text: string): void;
 }
 
@@ -38,6 +38,7 @@ export interface Cluster {
   readonly isDraining: boolean;
   /** The other nodes. While this one is not connected, all of them are away. */
   readonly nodes: readonly ClusterNode[];
+  node(name: string): ClusterNode | undefined;
   /** Connections to and from other nodes. */
   readonly streams: number;
   /** A connection to a node. Rejects with the error of `away`; then nothing was sent. */
@@ -127,6 +128,11 @@ class NatsCluster implements Cluster {
   get nodes(): readonly ClusterNode[] {
     if (this.#state === 'connected') return this.#presence.nodes;
     return this.#presence.nodes.map((node) => ({ ...node, state: 'away' }));
+  }
+
+  node(name: string): ClusterNode | undefined {
+    const found = this.#presence.node(name);
+    return found === undefined || this.#state === 'connected' ? found : { ...found, state: 'away' };
   }
 
   get streams(): number {

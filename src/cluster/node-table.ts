@@ -15,6 +15,8 @@ export interface ClusterNode {
   since: number;
   /** Those of a node that is away are as it last said. */
   servers: readonly OfferedServer[];
+  /** Counts what it has said: another number, another report. */
+  reports: number;
 }
 
 interface Known {
@@ -24,6 +26,7 @@ interface Known {
   since: number;
   /** By the clock. */
   heardAt: number;
+  reports: number;
 }
 
 export interface NodeTableOptions {
@@ -31,7 +34,7 @@ export interface NodeTableOptions {
   /** A node came, left, drains, or offers other servers. */
   changed(): void;
   /** A node has said how busy it is. */
-  reported(): void;
+  reported(name: string): void;
   /** Reads the servers of a node that came before this one listened. */
   missing(name: string): void;
 }
@@ -39,6 +42,7 @@ export interface NodeTableOptions {
 /** A node that says nothing for so long is away. It says something every second. */
 export const AWAY_MS = 2500;
 const LOOK_MS = 250;
+const UNKNOWN = { list: undefined, state: 'away', reports: 0 } as const;
 
 /** The other nodes. Times are of this machine alone: clocks of machines are never compared. */
 export class NodeTable {
@@ -51,29 +55,23 @@ export class NodeTable {
   }
 
   get nodes(): ClusterNode[] {
-    return [...this.#known].map(([name, { beat, list, state, since }]) => {
-      const { instance, version, api, load } = beat;
-      const servers = list?.servers ?? [];
-      return {
-        ...{ name, instance, version, api, state, since },
-        servers: servers.map((server) => ({ ...server, in_flight: load[server.name] ?? 0 })),
-      };
-    });
+    return [...this.#known].map(([name, known]) => nodeOf(name, known));
   }
 
   get(name: string): ClusterNode | undefined {
-    return this.nodes.find((node) => node.name === name);
+    const known = this.#known.get(name);
+    return known && nodeOf(name, known);
   }
 
   heard(name: string, beat: Beat): void {
     const { clock, reported, missing } = this.#options;
     const known = this.#known.get(name);
-    const { list, state, since } = known ?? { list: undefined, state: 'away', since: dateOf(clock) };
-    this.#known.set(name, { beat, list, state, since, heardAt: clock.now() });
+    const { list, state, since, reports } = known ?? { ...UNKNOWN, since: dateOf(clock) };
+    this.#known.set(name, { beat, list, state, since, reports: reports + 1, heardAt: clock.now() });
     this.#watch ??= this.#look();
     if (list?.instance !== beat.instance || list.list !== beat.list) missing(name);
     this.#decide(name, false);
-    reported();
+    reported(name);
   }
 
   listed(name: string, list: ServerList): void {
@@ -82,6 +80,7 @@ export class NodeTable {
     if (known === undefined || known.beat.instance !== list.instance) return;
     if (known.list?.instance === list.instance && known.list.list >= list.list) return;
     known.list = list;
+    known.reports += 1;
     this.#decide(name, true);
   }
 
@@ -135,4 +134,10 @@ export class NodeTable {
     known.since = dateOf(this.#options.clock);
     return true;
   }
+}
+
+function nodeOf(name: string, { beat, list, state, since, reports }: Known): ClusterNode {
+  const { instance, version, api, load } = beat;
+  const servers = (list?.servers ?? []).map((server) => ({ ...server, in_flight: load[server.name] ?? 0 }));
+  return { name, instance, version, api, state, since, reports, servers };
 }

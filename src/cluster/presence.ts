@@ -22,7 +22,7 @@ export interface PresenceOptions {
   /** The other nodes, or their servers, have changed. */
   changed(): void;
   /** Another node has said how busy it is. */
-  reported(): void;
+  reported(name: string): void;
   log(text: string): void;
 }
 
@@ -79,8 +79,8 @@ export class Presence {
       changed: () => {
         if (this.#isMember) options.changed();
       },
-      reported: () => {
-        if (this.#isMember) options.reported();
+      reported: (name) => {
+        if (this.#isMember) options.reported(name);
       },
       missing: (name) => void this.#readList(name),
     });
