@@ -178,7 +178,7 @@ export const ROOMS: readonly Room[] = [
   {
     name: 'cluster',
     does: 'the other nodes of a cluster on NATS: who is there and what they offer, and streams to them',
-    imports: ['shared', 'link'],
+    imports: ['shared'],
     types: ['config'],
     packages: ['node', '@nats-io/transport-node', '@nats-io/jetstream', '@nats-io/kv'],
   },

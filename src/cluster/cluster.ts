@@ -1,6 +1,5 @@
 import type { Duplex } from 'node:stream';
 import type { ClusterSpec } from '../config/fields/spec.js';
-import { TransportError } from '../link/failures/transport-failure.js';
 import { type Clock, dateOf } from '../shared/clock.js';
 import { API_VERSION } from '../shared/version.js';
 import { NatsConnection, readMessage } from './nats-connection.js';
@@ -20,8 +19,12 @@ export interface ClusterDeps {
   clock: Clock;
   /** Takes the connection of another node. */
   accept(stream: Duplex, from: string): void;
+  /** The error of connections to a node that is away. (The bundle of this code has no classes of the daemon.) */
+  away(node: string, why: string): Error;
   /** The state, the other nodes or their servers have changed. */
   changed(): void;
+  /** A node has said how busy it is. */
+  reported(name: string): void;
   log(text: string): void;
 }
 
@@ -35,9 +38,10 @@ export interface Cluster {
   readonly isDraining: boolean;
   /** The other nodes. While this one is not connected, all of them are away. */
   readonly nodes: readonly ClusterNode[];
+  node(name: string): ClusterNode | undefined;
   /** Connections to and from other nodes. */
   readonly streams: number;
-  /** A connection to a node. Rejects with a TransportError; then nothing was sent. */
+  /** A connection to a node. Rejects with the error of `away`; then nothing was sent. */
   open(node: string): Promise<Duplex>;
   /** How long the node takes to answer, in milliseconds; null: it does not. */
   ping(node: string): Promise<number | null>;
@@ -66,7 +70,7 @@ class NatsCluster implements Cluster {
   #since: number;
 
   constructor(spec: ClusterSpec, deps: ClusterDeps) {
-    const { clock, log, changed } = deps;
+    const { clock, log, changed, reported, away } = deps;
     this.#deps = deps;
     this.#since = dateOf(clock);
     const self = { node: spec.node, instance: randomToken() };
@@ -76,11 +80,12 @@ class NatsCluster implements Cluster {
       subjects: new Subjects(spec.name),
       publish: (...message) => this.#connection.publish(...message),
       maxPayload: () => this.#connection.maxPayload,
+      away,
       accept: deps.accept,
       refusal: () => (this.#presence.isDraining ? 'it is being drained' : undefined),
     });
     this.#presence = new Presence({
-      ...{ cluster: spec.name, self, clock, changed, log },
+      ...{ cluster: spec.name, self, clock, changed, reported, log },
       ping: (to, withinMs) => this.#streams.ping(to, withinMs),
       joined: () => this.#become('connected', undefined),
       refused: (why) => this.#become(this.#state === 'connecting' ? 'connecting' : 'lost', why),
@@ -122,7 +127,12 @@ class NatsCluster implements Cluster {
 
   get nodes(): readonly ClusterNode[] {
     if (this.#state === 'connected') return this.#presence.nodes;
-    return this.#presence.nodes.map((node) => ({ ...node, state: 'away', servers: [] }));
+    return this.#presence.nodes.map((node) => ({ ...node, state: 'away' }));
+  }
+
+  node(name: string): ClusterNode | undefined {
+    const found = this.#presence.node(name);
+    return found === undefined || this.#state === 'connected' ? found : { ...found, state: 'away' };
   }
 
   get streams(): number {
@@ -130,7 +140,7 @@ class NatsCluster implements Cluster {
   }
 
   async open(node: string): Promise<Duplex> {
-    const fail = (why: string) => new TransportError({ kind: 'node', node, why });
+    const fail = (why: string) => this.#deps.away(node, why);
     if (this.#state !== 'connected') throw fail(this.#why ?? 'this daemon is not connected');
     const found = this.#presence.node(node);
     if (found === undefined) throw fail('no daemon of this name is in the cluster');

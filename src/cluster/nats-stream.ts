@@ -1,5 +1,4 @@
 import { Duplex } from 'node:stream';
-import { TransportError } from '../link/failures/transport-failure.js';
 import { EARLY_WRITE_SIZE, TurnBatcher } from '../shared/turn-batcher.js';
 import { ahead, encodeFrame, type Frame, type FrameKind, HEAD_BYTES } from './frames.js';
 
@@ -12,8 +11,8 @@ const PENDING_BYTES = 65_536;
 const endOfTurn = (end: () => void): void => void setImmediate(end);
 
 export interface NatsStreamOptions {
-  /** The node at the other end. */
-  node: string;
+  /** The error that it ends with. `why`: what happened to the node at the other end. */
+  away(why: string): Error;
   /** The largest message that both ends may send. */
   maxPayload: number;
   /** It may go on writing after the other side has ended. */
@@ -88,7 +87,7 @@ export class NatsStream extends Duplex {
 
   /** Ends it at once. `why`: what happened, for callers whose calls are in flight. */
   break(why: string): void {
-    this.destroy(new TransportError({ kind: 'node', node: this.#options.node, why }));
+    this.destroy(this.#options.away(why));
   }
 
   override _read(): void {

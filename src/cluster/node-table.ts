@@ -13,7 +13,10 @@ export interface ClusterNode {
   state: NodeState;
   /** Since when it is in this state; a date. */
   since: number;
+  /** Those of a node that is away are as it last said. */
   servers: readonly OfferedServer[];
+  /** Counts what it has said: another number, another report. */
+  reports: number;
 }
 
 interface Known {
@@ -23,12 +26,15 @@ interface Known {
   since: number;
   /** By the clock. */
   heardAt: number;
+  reports: number;
 }
 
 export interface NodeTableOptions {
   clock: Clock;
   /** A node came, left, drains, or offers other servers. */
   changed(): void;
+  /** A node has said how busy it is. */
+  reported(name: string): void;
   /** Reads the servers of a node that came before this one listened. */
   missing(name: string): void;
 }
@@ -36,6 +42,7 @@ export interface NodeTableOptions {
 /** A node that says nothing for so long is away. It says something every second. */
 export const AWAY_MS = 2500;
 const LOOK_MS = 250;
+const UNKNOWN = { list: undefined, state: 'away', reports: 0 } as const;
 
 /** The other nodes. Times are of this machine alone: clocks of machines are never compared. */
 export class NodeTable {
@@ -48,43 +55,33 @@ export class NodeTable {
   }
 
   get nodes(): ClusterNode[] {
-    return [...this.#known].map(([name, { beat, list, state, since }]) => {
-      const { instance, version, api, load } = beat;
-      const servers = state === 'away' || list?.instance !== instance ? [] : list.servers;
-      return {
-        ...{ name, instance, version, api, state, since },
-        servers: servers.map((server) => ({ ...server, in_flight: load[server.name] ?? 0 })),
-      };
-    });
+    return [...this.#known].map(([name, known]) => nodeOf(name, known));
   }
 
   get(name: string): ClusterNode | undefined {
-    return this.nodes.find((node) => node.name === name);
+    const known = this.#known.get(name);
+    return known && nodeOf(name, known);
   }
 
   heard(name: string, beat: Beat): void {
+    const { clock, reported, missing } = this.#options;
     const known = this.#known.get(name);
-    const isSame = known?.beat.instance === beat.instance;
-    const state = beat.draining ? 'draining' : 'up';
-    const { clock, changed, missing } = this.#options;
-    const isChanged = !isSame || known.state !== state;
-    const since = isChanged ? dateOf(clock) : known.since;
-    const list = isSame ? known.list : undefined;
-    this.#known.set(name, { beat, list, state, since, heardAt: clock.now() });
+    const { list, state, since, reports } = known ?? { ...UNKNOWN, since: dateOf(clock) };
+    this.#known.set(name, { beat, list, state, since, reports: reports + 1, heardAt: clock.now() });
     this.#watch ??= this.#look();
-    if (list?.list !== beat.list) missing(name);
-    if (isChanged) changed();
+    if (list?.instance !== beat.instance || list.list !== beat.list) missing(name);
+    this.#decide(name, false);
+    reported(name);
   }
 
   listed(name: string, list: ServerList): void {
     const known = this.#known.get(name);
-    if (known === undefined || known.beat.instance !== list.instance) {
-      // its next beat asks for it again
-      return;
-    }
-    if (known.list !== undefined && known.list.list >= list.list) return;
+    // the next beat of another instance asks for it again
+    if (known === undefined || known.beat.instance !== list.instance) return;
+    if (known.list?.instance === list.instance && known.list.list >= list.list) return;
     known.list = list;
-    this.#options.changed();
+    known.reports += 1;
+    this.#decide(name, true);
   }
 
   /** The node has said that it leaves. */
@@ -102,6 +99,16 @@ export class NodeTable {
   close(): void {
     this.#options.clock.clearTimeout(this.#watch);
     this.#known.clear();
+  }
+
+  /** A daemon that has just started is there when its servers are known: until then those of the last one are. */
+  #decide(name: string, isChanged: boolean): void {
+    const known = this.#known.get(name)!;
+    const { beat, list, state: before } = known;
+    if (list?.instance !== beat.instance) return;
+    known.state = beat.draining ? 'draining' : 'up';
+    if (known.state !== before) known.since = dateOf(this.#options.clock);
+    if (isChanged || known.state !== before) this.#options.changed();
   }
 
   #look(): unknown {
@@ -127,4 +134,10 @@ export class NodeTable {
     known.since = dateOf(this.#options.clock);
     return true;
   }
+}
+
+function nodeOf(name: string, { beat, list, state, since, reports }: Known): ClusterNode {
+  const { instance, version, api, load } = beat;
+  const servers = (list?.servers ?? []).map((server) => ({ ...server, in_flight: load[server.name] ?? 0 }));
+  return { name, instance, version, api, state, since, reports, servers };
 }

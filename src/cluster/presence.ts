@@ -21,6 +21,8 @@ export interface PresenceOptions {
   refused(why: string): void;
   /** The other nodes, or their servers, have changed. */
   changed(): void;
+  /** Another node has said how busy it is. */
+  reported(name: string): void;
   log(text: string): void;
 }
 
@@ -76,6 +78,9 @@ export class Presence {
       clock: options.clock,
       changed: () => {
         if (this.#isMember) options.changed();
+      },
+      reported: (name) => {
+        if (this.#isMember) options.reported(name);
       },
       missing: (name) => void this.#readList(name),
     });

@@ -1,5 +1,4 @@
 import type { Duplex } from 'node:stream';
-import { TransportError } from '../link/failures/transport-failure.js';
 import { type Clock, wasAsleep } from '../shared/clock.js';
 import { seconds } from '../shared/text/seconds.js';
 import { decodeFrame, encodeFrame, type Frame, type FrameKind } from './frames.js';
@@ -22,6 +21,8 @@ export interface StreamsOptions {
   publish(subject: string, data: Uint8Array, reply?: string): void;
   /** The largest message that the NATS server takes. */
   maxPayload(): number;
+  /** The error of connections to a node that is away. */
+  away(node: string, why: string): Error;
   /** Takes the connection of another node, or says why not. */
   accept(stream: Duplex, from: string): void;
   /** Why no connections are taken now; undefined: they are. */
@@ -105,10 +106,10 @@ export class Streams {
     for (const { stream } of [...this.#byId.values()]) stream.break(why);
   }
 
-  /** Rejects with a TransportError; then the node got nothing. */
+  /** Rejects with the error of `away`; then the node got nothing. */
   async open(to: NodeAddress): Promise<NatsStream> {
-    const { subjects, self } = this.#options;
-    const fail = (why: string) => new TransportError({ kind: 'node', node: to.node, why });
+    const { subjects, self, away } = this.#options;
+    const fail = (why: string) => away(to.node, why);
     if (!this.#isUp) throw fail('this daemon is not connected to NATS');
     const id = randomToken();
     const opening: Opening = { ...self, id, max: this.#mostPayload };
@@ -240,11 +241,11 @@ export class Streams {
   }
 
   #add(address: NodeAddress, id: string, theirMax: number, isAccepted: boolean): NatsStream {
-    const { subjects, self, publish } = this.#options;
+    const { subjects, self, publish, away } = this.#options;
     const peer = this.#peerOf(address);
     const [theirs, ours] = [subjects.stream(address, id), subjects.stream(self, id)];
     const stream = new NatsStream({
-      node: address.node,
+      away: (why) => away(address.node, why),
       maxPayload: Math.max(1024, Math.min(this.#mostPayload, theirMax)),
       allowHalfOpen: isAccepted,
       send: (frame) => {

@@ -14,6 +14,7 @@ import { type ConfigSource, readHerdConfig, rereadHerdConfig } from './config-so
 import { limitConnections } from './connection-limit.js';
 import { HerdRuntime } from './herd-runtime.js';
 import { type Http, openHttp } from './http.js';
+import { NODE_METHODS } from './node-fleet.js';
 import { RefusedFiles } from './refused-files.js';
 
 export interface DaemonOptions extends ConfigSource {
@@ -81,6 +82,12 @@ export class Daemon {
       },
       callers,
       ui: () => daemon.#http.ui(),
+      acceptNode: (stream, node, to) =>
+        daemon.#server.accept(stream, {
+          via: 'cluster',
+          clientName: `node ${node}`,
+          restricted: { to, methods: NODE_METHODS },
+        }),
       onSettings: async (settings) => http?.configure(settings),
     });
     const daemon = new Daemon(options, config.loaded, { process: started, callers, lifecycle, runtime });

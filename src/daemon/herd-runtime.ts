@@ -42,6 +42,7 @@ import { nameOfKey } from '../supervisor/server/server-pool.js';
 import { identityOf } from '../supervisor/spec-identity.js';
 import { AgentViews } from './agent-views.js';
 import { restartAuthorized } from './authorize.js';
+import { ClusterNodes, type ClusterNodesOptions } from './cluster-nodes.js';
 import { ConfigReloader } from './config-reloader.js';
 import type { ConfigSource } from './config-source.js';
 import { createFleet, type FleetBackend } from './create-fleet.js';
@@ -66,6 +67,8 @@ export interface HerdRuntimeOptions extends ConfigSource {
   echo?: { write(text: string): void } | undefined;
   /** Makes a link to the page, which only a daemon has. */
   ui?: () => Promise<UiLink>;
+  /** Serves connections of other nodes of the cluster. Absent: the herd is no node. */
+  acceptNode?: ClusterNodesOptions['accept'];
   clock?: Clock;
 }
 
@@ -92,6 +95,7 @@ export class HerdRuntime {
   readonly #packages: HerdPackages;
   readonly #herd: Herd;
   readonly #otherHerds: OtherHerds;
+  readonly #cluster: ClusterNodes;
   readonly #runtimeServers: RuntimeServers;
   readonly #agentViews: AgentViews;
   readonly #reloader: ConfigReloader;
@@ -145,6 +149,7 @@ export class HerdRuntime {
     this.#packages = this.#createPackages();
     this.#vectors = this.#createVectors();
     this.#otherHerds = this.#createOtherHerds();
+    this.#cluster = this.#createCluster();
     this.#herd = this.#createHerd();
     this.#runtimeServers = this.#createRuntimeServers();
     this.#agentViews = this.#createAgentViews();
@@ -157,6 +162,7 @@ export class HerdRuntime {
   /** The servers of the config begin their lives. */
   begin(): void {
     const { servers, profiles, warnings } = this.#options.loaded;
+    this.#configureCluster(servers);
     this.#warnOfMisconfigured(this.#herd.apply(servers));
     this.#herd.view.useProfiles(profiles);
     this.#warnOfConfig(warnings);
@@ -170,6 +176,8 @@ export class HerdRuntime {
   }
 
   shutdown(graceMs = GRACE_MS): Promise<ShutdownReport> {
+    // other nodes call this one no more, and get the answers to the calls that it has
+    if (this.#stopping === undefined) void this.#cluster.drain();
     this.#stopping ??= this.#herd.shutdown(graceMs, () => this.#processes.table.killAll());
     return this.#stopping;
   }
@@ -179,6 +187,7 @@ export class HerdRuntime {
     this.#authorizations.close();
     this.#stopHistory();
     await this.shutdown();
+    await this.#cluster.close();
     this.#agentViews.close();
     await this.#vectors?.close();
     this.#eras.close();
@@ -232,12 +241,40 @@ export class HerdRuntime {
     });
   }
 
-  /** Another herd has other servers than before. */
+  /** Another herd, or the cluster, has other servers than before. */
   #otherServersChanged(): void {
     if (this.#stopping !== undefined) return;
-    const own = this.#herd.view.specs.filter(({ transport }) => transport !== 'herd');
-    this.#herd.apply(this.#otherHerds.with(own));
+    const { specs } = this.#herd.view;
+    const own = specs.filter(({ transport }) => transport !== 'herd' && transport !== 'cluster');
+    this.#configureCluster(own);
+    this.#herd.apply(this.#withOthers(own));
     this.#agentViews.serversChanged();
+  }
+
+  #createCluster(): ClusterNodes {
+    const { acceptNode, file } = this.#options;
+    return new ClusterNodes({
+      clock: this.#clock,
+      file,
+      fleet: () => this.fleets.global({ caller: 'cluster' }).fleetForReading(),
+      ownOf: (name) => this.#herd.ownReplicas(name),
+      onState: (listen) => this.#herd.view.events.subscribe(['state'], listen),
+      changed: () => this.#otherServersChanged(),
+      accept: acceptNode ?? noNode,
+      log: this.#warn,
+    });
+  }
+
+  /** `own`: the servers of this config, and those of its herds. */
+  #configureCluster(own: readonly ServerSpec[]): void {
+    const { cluster } = this.#settings;
+    const isNode = this.#options.acceptNode !== undefined;
+    this.#cluster.configure(isNode ? cluster : undefined, this.#otherHerds.with(own));
+  }
+
+  /** With the servers of other herds, and those of the cluster. */
+  #withOthers(own: readonly ServerSpec[]): ServerSpec[] {
+    return this.#cluster.with(this.#otherHerds.with(own));
   }
 
   #createHerd(): Herd {
@@ -269,6 +306,7 @@ export class HerdRuntime {
       runnerOf: (spec) => this.#packages.runnerOf(spec),
       vectors: () => this.#vectors,
       mirrorOf: (spec) => this.#otherHerds.mirrorOf(spec),
+      peersOf: (spec) => this.#cluster.peersOf(spec),
       orderElsewhere: (order, specs, wait) => this.#otherHerds.order(order, specs, wait),
       redactFor: (spec, value) => this.#secrets.redactValueOf(spec, value),
       log: (key, text) =>
@@ -301,7 +339,7 @@ export class HerdRuntime {
       authorize: this.#authorizations.layer(spec),
       era: this.#eras.of(identityOf(spec)),
       launch: (started: StdioSpec, events: LaunchEvents) => this.#packages.launch(started, events),
-      herd: (server) => this.#otherHerds.portOf(server.herd),
+      herd: (server) => (server.isNode ? this.#cluster.portOf(server) : this.#otherHerds.portOf(server.herd)),
       openHerd: (herd: HerdSpec, events: LinkEvents) =>
         openHerd(
           herd,
@@ -339,7 +377,7 @@ export class HerdRuntime {
       log: this.#warn,
       surface: () => this.#settings.daemon.surface,
       learn: (redactor) => this.#secrets.learn(redactor),
-      withRuntimeServers: (specs) => this.#otherHerds.with(this.#runtimeServers.with(specs)),
+      withRuntimeServers: (specs) => this.#withOthers(this.#runtimeServers.with(specs)),
     });
   }
 
@@ -374,14 +412,14 @@ export class HerdRuntime {
         audit: { file: this.#audit.path, lost: this.#audit.lost },
         memory: this.#herd.memoryReport() ?? null,
         search: { embeddings: this.#vectors?.report() ?? null },
-        cluster: null,
+        cluster: this.#cluster.summary(),
       }),
       surface: () => this.#settings.daemon.surface,
       agents: (scope) => callers?.list(this.#herd.openCalls(), scope) ?? [],
       audit: (params, scope) => this.#readAudit(params, scope),
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
-      cluster: () => undefined,
+      cluster: () => (this.#cluster.isConfigured ? this.#cluster : undefined),
       clusterProblem: () => this.#clusterProblem,
       packages: this.#packages,
       inspect: (view, server) => this.#inspect(view, server),
@@ -404,9 +442,12 @@ export class HerdRuntime {
   #apply(loaded: Loaded, isDryRun: boolean): ReloadReport {
     const { servers, profiles, settings, redactor, warnings, hasConfigFile } = loaded;
     this.#secrets.learn(redactor);
-    const specs = this.#otherHerds.with(this.#runtimeServers.with(servers));
-    const report = this.#herd.apply(specs, isDryRun);
-    if (isDryRun) return report;
+    const own = this.#runtimeServers.with(servers);
+    if (isDryRun) return this.#herd.apply(this.#withOthers(own), true);
+    const isClusterOther = !isDeepStrictEqual(this.#settings.cluster, settings.cluster);
+    if (isClusterOther) this.#settings = { ...this.#settings, cluster: settings.cluster };
+    this.#configureCluster(own);
+    const report = this.#herd.apply(this.#withOthers(own));
     this.#otherHerds.keep(servers);
     this.#herd.view.useProfiles(profiles);
     this.#source.isRequired ||= hasConfigFile;
@@ -486,6 +527,11 @@ export class HerdRuntime {
     this.#audit.close();
     this.#journals.close();
   }
+}
+
+/** A herd of `openFleet` is no node of a cluster. */
+function noNode(): never {
+  throw new ToolherdError('this program is no node of a cluster');
 }
 
 async function noPage(): Promise<never> {

@@ -94,7 +94,8 @@ function nodeFleet(options: NodeFleetOptions): LocalFleet {
       return fleet.subscribe(
         wanted,
         (event) => {
-          if (isShared(event.server)) listen(event);
+          // what other nodes said would go round for ever between two that listen to each other
+          if (isShared(event.server) && !('node' in event)) listen(event);
         },
         level,
       );

@@ -7,6 +7,8 @@ const [url = '', name = '', node = ''] = process.argv.slice(2);
 openCluster(clusterSpec(url, node, { name }), {
   clock: systemClock,
   accept: (stream) => void stream.pipe(stream),
+  away: (_, why) => new Error(why),
   changed: () => undefined,
+  reported: () => undefined,
   log: (text) => console.error(text),
 });

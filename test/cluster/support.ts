@@ -3,6 +3,7 @@ import type { NatsConnection as Nats } from '@nats-io/transport-node';
 import { NatsConnection, readMessage } from '../../src/cluster/nats-connection.js';
 import { Streams } from '../../src/cluster/streams.js';
 import { type NodeAddress, randomToken, Subjects } from '../../src/cluster/subjects.js';
+import { TransportError } from '../../src/link/failures/transport-failure.js';
 import { systemClock } from '../../src/shared/clock.js';
 import { atEnd } from '../support/share.js';
 import { until } from '../support/until.js';
@@ -64,6 +65,7 @@ export async function endOf(
       if (!end.isDeaf) connection.publish(...message);
     },
     maxPayload: () => connection.maxPayload,
+    away: (name, why) => new TransportError({ kind: 'node', node: name, why }),
     accept: (stream, from) => {
       end.accepted.push({ stream, from });
       accept(stream);

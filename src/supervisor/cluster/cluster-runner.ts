@@ -12,7 +12,7 @@ import { type Candidate, chooseNode } from './candidate.js';
 import { type CallsHome, MovableCall } from './movable-call.js';
 import { OwnNode, PeerNode } from './node.js';
 import type { PeerReplica, Peers } from './peers.js';
-import { leftBy, offeredNowhere } from './refusals.js';
+import { leftBy, offeredNowhere, runsNotHere } from './refusals.js';
 import { SharedLists } from './shared-lists.js';
 import { snapshotOfNodes, withNodes } from './snapshot.js';
 
@@ -28,7 +28,9 @@ export interface ClusterRunnerOptions {
   connect(spec: HerdServerSpec, number: number, lists: ListsOwner): Runner;
   /** Its lists were read once, by this daemon or an earlier one. */
   wasListed(): boolean;
-  /** A subscriber waits for its notifications. */
+  /** Calls wait on every connection until its tools were compared with their pins. */
+  comparesTools(): boolean;
+  /** A subscriber here waits for its notifications. */
   isWatched(): boolean;
   /** Other nodes have become able to serve it, or are not any more. */
   changed(why: string): void;
@@ -85,6 +87,10 @@ export class ClusterRunner implements Runner, CallsHome {
     return this.#options.spec.requestTimeoutMs;
   }
 
+  get here(): Runner | undefined {
+    return this.#own?.runner;
+  }
+
   get isReady(): boolean {
     return this.#runners().some(({ isReady }) => isReady);
   }
@@ -102,9 +108,17 @@ export class ClusterRunner implements Runner, CallsHome {
   }
 
   send(request: CallRequest, sink: CallSink): CallHandle | undefined {
+    if (request.ownOnly === true) return this.#sendHere(request, sink);
     const call = new MovableCall(this, request, sink);
     call.place();
     return call.isSettled ? undefined : call;
+  }
+
+  /** A call of another node is never passed on to a third one. */
+  #sendHere(request: CallRequest, sink: CallSink): CallHandle | undefined {
+    if (this.#own !== undefined) return this.#own.send(request, sink);
+    sink.settle({ ok: false, error: this.#closed ?? runsNotHere(this.name) });
+    return undefined;
   }
 
   next(tried: readonly Candidate[]): Candidate | undefined {
@@ -157,12 +171,10 @@ export class ClusterRunner implements Runner, CallsHome {
     for (const runner of this.#runners()) runner.cut(errorFor);
   }
 
-  /** By a node that can be asked at once, else by the one that a call would go to, else by any other. */
   discover(purpose?: StartPurpose): boolean {
     if (this.#closed !== undefined) return false;
-    const up = this.#nodes.find(({ runner }) => runner?.isReady === true);
-    let node = up ?? this.#lister ?? this.#untried();
-    for (; node !== undefined; node = this.#untried()) {
+    let node = this.#lister ?? this.#toAsk();
+    for (; node !== undefined; node = this.#toAsk()) {
       this.#lister = node;
       if (node.connected().discover(purpose)) return true;
       this.#unlisted.add(node);
@@ -219,8 +231,19 @@ export class ClusterRunner implements Runner, CallsHome {
     return this.#options.spec.cluster?.balanced === true;
   }
 
-  #untried(): Node | undefined {
-    return chooseNode(this.#nodes, this.#isBalanced, [...this.#unlisted]);
+  /**
+   * The node to ask for the lists: this one if it can tell them, else another one that can, connected ones first. Where the
+   * server runs here no node is asked that cannot: it might ask this one, and both would wait for each other.
+   */
+  #toAsk(): Node | undefined {
+    const left = this.#nodes.filter((node) => !this.#unlisted.has(node));
+    const able = left.filter(({ readiness }) => readiness === 'ready' || readiness === 'starts');
+    const [first] = able;
+    if (first !== undefined && first === this.#own) return first;
+    const up = able.find(({ runner }) => runner?.isReady === true);
+    const asked = up ?? chooseNode(able, true);
+    if (asked !== undefined) return asked;
+    return this.#own === undefined ? chooseNode(left, true) : left.find((node) => node === this.#own);
   }
 
   /** The connections to other nodes, of those that leave too. */
@@ -309,6 +332,10 @@ export class ClusterRunner implements Runner, CallsHome {
 
   #listsOf(self: () => Node | undefined): ListsOwner {
     return new SharedLists(this.#options.lists, {
+      isToldHere: () => {
+        const own = this.#own;
+        return own !== undefined && self() !== own && own.runner.isReady && !this.#options.comparesTools();
+      },
       isReady: () => this.isReady,
       lost: () => this.#lost(),
       toolsRead: () => {

@@ -51,6 +51,15 @@ export function leftBy(name: string, node: string): MCPError {
   });
 }
 
+/** A call of another node, for a server that does not run here any more. */
+export function runsNotHere(name: string): MCPError {
+  return new ServerUnavailableError(`${name}: does not run on this node`, {
+    retryable: true,
+    why: 'a call of another node is not passed on to a third one; the call was not sent',
+    fix: SEE_CLUSTER,
+  });
+}
+
 /** An order for a server without a replica on this node. `nodes`: those that offer it. */
 export function ordersElsewhere(name: string, nodes: readonly string[]): MCPError {
   const [node] = nodes;

@@ -2,6 +2,8 @@ import type { ListName, ListsOwner, Reading, ReadingOrder } from '../catalog/lis
 
 /** What the nodes of one server tell each other by its lists. */
 export interface ListsPorts {
+  /** This node is another one, and what runs here tells the lists: they must not change with each node that is connected. */
+  isToldHere(): boolean;
   /** A node can be asked again. */
   isReady(): boolean;
   /** This node cannot be asked any more. */
@@ -11,6 +13,8 @@ export interface ListsPorts {
   /** This node will not read the lists. True where another node was asked. */
   askAnother(): boolean;
 }
+
+const NOTHING: ReadingOrder = new Map();
 
 /** The lists of a server, as one of the nodes that have it writes them: there is one catalog for all. */
 export class SharedLists implements ListsOwner {
@@ -31,7 +35,7 @@ export class SharedLists implements ListsOwner {
   }
 
   toRead(isAllWanted: boolean): ReadingOrder {
-    return this.#lists.toRead(isAllWanted);
+    return this.#ports.isToldHere() ? NOTHING : this.#lists.toRead(isAllWanted);
   }
 
   take(reading: Reading): void {
@@ -40,7 +44,7 @@ export class SharedLists implements ListsOwner {
   }
 
   doubt(list: ListName): void {
-    this.#lists.doubt(list);
+    if (!this.#ports.isToldHere()) this.#lists.doubt(list);
   }
 
   suspend(): void {

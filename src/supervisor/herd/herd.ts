@@ -6,7 +6,7 @@ import { shuttingDown } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import type { McpLevel } from '../../shared/mcp/log-levels.js';
 import type { BudgetReport } from '../memory/memory-budget.js';
-import type { ConfiguredServer } from '../server/configured-server.js';
+import type { ConfiguredServer, OwnReplicas } from '../server/configured-server.js';
 import { HerdCore, type HerdOptions } from './herd-core.js';
 import { HerdView } from './herd-view.js';
 
@@ -92,6 +92,12 @@ export class Herd {
   /** The calls that have no outcome, by their callers. */
   openCalls(): ReadonlyMap<string, OpenCall[]> {
     return this.#core.openCalls();
+  }
+
+  /** What runs on this node of a server of the shared view; undefined where nothing of it may, or there is none. */
+  ownReplicas(name: string): OwnReplicas | undefined {
+    const [visible] = this.view.visibles(name);
+    return visible?.isPlaceholder === false ? visible.server.here() : undefined;
   }
 
   /** Writes into the journal of a server what toolherd did for this incarnation. */

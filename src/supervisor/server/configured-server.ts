@@ -34,6 +34,15 @@ export interface ReadOptions {
   purpose?: StartPurpose;
 }
 
+/** What runs of a server on this node, as other nodes of the cluster are to know it. */
+export interface OwnReplicas extends Pick<ServerSnapshot, 'state' | 'detail'> {
+  isReady: boolean;
+  /** A call would start a process. */
+  mayStart: boolean;
+  /** Calls without an outcome: those that wait, too, and not those that other nodes have. */
+  inFlight: number;
+}
+
 /** One configured server: its processes (replicas, or one a call), its lists, and the counts of its calls. */
 export class ConfiguredServer {
   readonly spec: ServerSpec;
@@ -69,7 +78,11 @@ export class ConfiguredServer {
     this.catalog = createCatalog(spec, deps, () => this.#runner.reread(), this.pinning);
     const isTransient = spec.transport === 'stdio' && spec.lifecycle === 'transient';
     const { name } = spec;
-    this.resources = new ResourceWatch({ name, isTransient, wake: () => this.#wake(), note: log });
+    this.resources = new ResourceWatch({
+      ...{ name, isTransient, note: log },
+      isHere: (opened) => opened === spec,
+      wake: (ownOnly) => this.#wake(ownOnly),
+    });
     const pinChecking = this.pinning && {
       isStrict: () => this.pinning?.policy === 'enforce',
       refusalOf: (request: Pick<CallRequest, 'method' | 'params'>) => this.#refusalOf(request),
@@ -79,6 +92,7 @@ export class ConfiguredServer {
       ...{ id, spec, lists: this.catalog, pinChecking, predecessor },
       deps: isTransient ? deps : { ...deps, open: this.resources.tap(deps.open) },
       isWatched: () => this.resources.isWatched,
+      isWatchedAnywhere: () => this.resources.isWatchedAnywhere,
       // only a server that was connected has lists
       wasConnected: () => this.catalog.wasRead(),
       isTriedUncalled: () => this.#isTriedUncalled(),
@@ -197,6 +211,15 @@ export class ConfiguredServer {
     return this.#runner.openCalls();
   }
 
+  /** What runs on this node; undefined where nothing of the server may. */
+  here(): OwnReplicas | undefined {
+    const { here } = this.#runner;
+    if (here === undefined || !this.spec.enabled) return undefined;
+    const { state, detail } = here.snapshot();
+    const mayStart = here.waitsFor === 'start';
+    return { state, detail, isReady: here.isReady, mayStart, inFlight: here.load };
+  }
+
   snapshot(): ServerSnapshot {
     return this.#unusable ?? this.#runner.snapshot();
   }
@@ -248,13 +271,13 @@ export class ConfiguredServer {
    * Starts a server that does not run, as a call would. Any answer will do: it proves that the server is there. It counts
    * as a call, not as `isOwn`: a subscriber waits for it.
    */
-  #wake(): Promise<void> {
+  #wake(ownOnly: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) => {
         if (outcome.ok || outcome.error instanceof MCPProtocolError) resolve();
         else reject(outcome.error);
       };
-      this.#runner.send({ method: 'resources/list' }, { settle });
+      this.#runner.send({ method: 'resources/list', ownOnly }, { settle });
     });
   }
 

@@ -20,7 +20,8 @@ export function createRunner(options: ReplicaOptions): Runner {
     own: runsHere(spec) ? (lists) => ownRunner({ ...options, lists }) : undefined,
     connect: (peer, number, lists) => peerRunner({ ...options, id: `${id}/${number}`, spec: peer, lists }),
     wasListed: () => options.wasConnected?.() ?? false,
-    isWatched: () => options.isWatched?.() ?? false,
+    comparesTools: () => options.pinChecking?.isStrict() ?? false,
+    isWatched: () => options.isWatchedAnywhere?.() ?? false,
     changed: (why) => deps.nodesChanged?.(why),
   });
 }
@@ -34,10 +35,7 @@ function ownRunner(options: ReplicaOptions): Runner {
 
 /** The connection to a server on another node. The journal is about what runs here: its states are not written. */
 function peerRunner(options: ReplicaOptions & { spec: HerdServerSpec }): Runner {
-  const { id, spec, deps, lists, pinChecking, predecessor, isWatched } = options;
+  const { id, spec, deps, lists, pinChecking, predecessor } = options;
   const keep: typeof deps.keep = (actor, _, logic, input) => deps.keep(actor, 'peer', logic, input);
-  return new ReplicaSet(
-    { id, spec, deps: { ...deps, keep }, lists, pinChecking, predecessor, ...(isWatched && { isWatched }) },
-    1,
-  );
+  return new ReplicaSet({ id, spec, deps: { ...deps, keep }, lists, pinChecking, predecessor }, 1);
 }

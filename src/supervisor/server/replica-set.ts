@@ -19,6 +19,7 @@ const RANK: Record<ServerSnapshot['state'], number> = {
 
 /** The replicas of one server. A disabled server has none. */
 export class ReplicaSet implements Runner {
+  readonly here = this;
   readonly #replicas: readonly Replica[];
   readonly #lists: ListsOwner;
   /** Replicas whose end would fail a request for the lists. */

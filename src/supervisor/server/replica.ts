@@ -28,6 +28,8 @@ export interface ReplicaOptions extends RunnerOptions {
   isTriedUncalled?(): boolean;
   /** A subscriber waits for its notifications: it is not idle. */
   isWatched?(): boolean;
+  /** Some subscriber may be told by another node of the cluster. */
+  isWatchedAnywhere?(): boolean;
   /** Lists were read, and compared with their pins. */
   compared?(reading: Reading): void;
   /** Its process takes no calls and answers no questions any more. */

@@ -11,6 +11,8 @@ import type { ServerSnapshot } from './server-snapshot.js';
 
 /** Runs the processes of one server: a `ReplicaSet`, or a `TransientPool` with a process for each call. */
 export interface Runner {
+  /** What runs on this node; undefined where nothing of the server may. */
+  readonly here: Runner | undefined;
   /** A process is there that answers. */
   readonly isReady: boolean;
   /** What a call waits for here: at most a start, the next try, or a person, until when it is refused. */

@@ -23,6 +23,7 @@ import { WaitingCalls } from './waiting-calls.js';
 
 /** The processes of a transient server, and the calls that wait for one. The transient machine decides; this carries it out. */
 export class TransientPool implements Runner {
+  readonly here = this;
   readonly #options: RunnerOptions<StdioSpec>;
   readonly #actor: ActorRefFrom<TransientMachine>;
   /** Those that have not ended, by their incarnation. */
