@@ -13,6 +13,7 @@ import { messageOf } from '../shared/errors.js';
 import { nameFilter } from '../shared/text/glob.js';
 import { VERSION } from '../shared/version.js';
 import type { Peers } from '../supervisor/cluster/peers.js';
+import type { OwnReplicas } from '../supervisor/server/configured-server.js';
 import { ClusterServers } from './cluster-servers.js';
 import { nodeFleets } from './node-fleet.js';
 
@@ -31,15 +32,6 @@ export interface ClusterNodesOptions {
   /** Serves a connection of another node. */
   accept(stream: Duplex, node: string, fleets: FleetProvider): Pick<Peer, 'running' | 'end' | 'closed'>;
   log(text: string): void;
-}
-
-/** The replicas of a server on this node. */
-export interface OwnReplicas {
-  state: ServerState;
-  detail: string;
-  ready: boolean;
-  mayStart: boolean;
-  inFlight: number;
 }
 
 /** How often this node looks how busy its servers are. */
@@ -253,7 +245,7 @@ export class ClusterNodes {
     return this.#offered().flatMap(({ name, cluster }) => {
       const own = this.#options.ownOf(name);
       if (own === undefined || cluster === undefined) return [];
-      const { state, detail, ready, mayStart, inFlight } = own;
+      const { state, detail, isReady: ready, mayStart, inFlight } = own;
       const { identity, balanced } = cluster;
       return [
         { name, identity, state, detail, ready, may_start: mayStart, cluster: balanced, in_flight: inFlight },
