@@ -96,7 +96,7 @@ await Promise.all([
       keepApart({
         ...apartOfDaemon,
         dashboard: '\\.\\./dashboard/dashboard\\.js',
-        nats: '\\.\\./cluster/cluster\\.js',
+        nats: '\\.\\./\\.\\./cluster/cluster\\.js',
       }),
       leaveOut,
     ],

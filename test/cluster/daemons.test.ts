@@ -187,7 +187,7 @@ describe.runIf(missing === undefined)('daemons and nodes that come and go', () =
     await seesOthers(a, 2);
   });
 
-  it('the local herd goes on without NATS, says so, and joins by itself', async () => {
+  it('the local herd goes on without NATS, says so, and joins when it is back', async () => {
     const nats = await startNatsServer();
     const { desk, gpu } = await startNodes(nats, {
       desk: [server('own', 'good.mjs')],
