@@ -256,6 +256,13 @@ export const ROOMS: readonly Room[] = [
       'dashboard',
     ],
     packages: ['node'],
+    inside: [
+      [
+        'cluster',
+        'this daemon as a node of a cluster: servers of other nodes here, and what other nodes may use',
+      ],
+      ['.', ''],
+    ],
   },
   {
     name: 'library',

@@ -10,11 +10,11 @@ import { Lifecycle } from '../ipc/server/lifecycle.js';
 import { claimSocket, type SocketClaim, type SocketOwner } from '../ipc/socket/socket-owner.js';
 import { systemClock } from '../shared/clock.js';
 import { VERSION } from '../shared/version.js';
+import { NODE_METHODS } from './cluster/node-fleet.js';
 import { type ConfigSource, readHerdConfig, rereadHerdConfig } from './config-source.js';
 import { limitConnections } from './connection-limit.js';
 import { HerdRuntime } from './herd-runtime.js';
 import { type Http, openHttp } from './http.js';
-import { NODE_METHODS } from './node-fleet.js';
 import { RefusedFiles } from './refused-files.js';
 
 export interface DaemonOptions extends ConfigSource {

@@ -42,7 +42,7 @@ import { nameOfKey } from '../supervisor/server/server-pool.js';
 import { identityOf } from '../supervisor/spec-identity.js';
 import { AgentViews } from './agent-views.js';
 import { restartAuthorized } from './authorize.js';
-import { ClusterNodes, type ClusterNodesOptions } from './cluster-nodes.js';
+import { ClusterNodes, type ClusterNodesOptions } from './cluster/cluster-nodes.js';
 import { ConfigReloader } from './config-reloader.js';
 import type { ConfigSource } from './config-source.js';
 import { createFleet, type FleetBackend } from './create-fleet.js';

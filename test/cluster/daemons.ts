@@ -53,7 +53,9 @@ export async function clusterOf({ fleet }: Herd): Promise<ClusterStatus> {
 export function seesOthers(herd: Herd, count: number): Promise<unknown> {
   return until(async () => {
     const { state, nodes } = await clusterOf(herd);
-    return state === 'connected' && nodes.filter((node) => !node.self && node.state === 'up').length === count;
+    return (
+      state === 'connected' && nodes.filter((node) => !node.self && node.state === 'up').length === count
+    );
   });
 }
 
@@ -64,6 +66,7 @@ export async function namesOf({ fleet }: Herd): Promise<string[]> {
 /** How often each key was counted by the tool itself. */
 export function countsIn(file: string): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const key of readFileSync(file, 'utf8').trimEnd().split('\n')) counts.set(key, (counts.get(key) ?? 0) + 1);
+  for (const key of readFileSync(file, 'utf8').trimEnd().split('\n'))
+    counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;
 }

@@ -109,9 +109,9 @@ it('the bundle of the daemon has no validator of JSON Schema, which it would loa
 });
 
 it('the bundle of the daemon has no client of NATS, which only a node of a cluster loads', () => {
-  const [program, cluster] = ['program', 'cluster'].map((name) =>
+  const [program, nats] = ['program', 'nats'].map((name) =>
     readFileSync(join(DIST, 'bin', `${name}.cjs`), 'utf8'),
   );
   expect(program).not.toContain('no_responders');
-  expect(cluster).toContain('no_responders');
+  expect(nats).toContain('no_responders');
 });

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { makeFolder } from './folder.js';
@@ -84,7 +84,11 @@ export async function startNatsServer({
     thaw: () => void child?.kill('SIGCONT'),
   };
   await server.start();
-  atEnd(() => server.kill());
+  atEnd(async () => {
+    await server.kill();
+    // it wrote until now
+    rmSync(folder, { recursive: true, force: true });
+  });
   return server;
 }
 

@@ -1,12 +1,12 @@
 import { duplexPair } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { NODE_METHODS, nodeFleets } from '../../src/daemon/node-fleet.js';
-import type { FleetEvent } from '../../src/fleet/fleet.js';
-import { Peer } from '../../src/ipc/jsonrpc/peer.js';
-import { Callers } from '../../src/ipc/server/callers.js';
-import { METHODS } from '../../src/ipc/server/fleet-methods.js';
-import { FleetServer } from '../../src/ipc/server/fleet-server.js';
-import { FakeFleet } from '../ipc/fake-fleet.js';
+import { NODE_METHODS, nodeFleets } from '../../../src/daemon/cluster/node-fleet.js';
+import type { FleetEvent } from '../../../src/fleet/fleet.js';
+import { Peer } from '../../../src/ipc/jsonrpc/peer.js';
+import { Callers } from '../../../src/ipc/server/callers.js';
+import { METHODS } from '../../../src/ipc/server/fleet-methods.js';
+import { FleetServer } from '../../../src/ipc/server/fleet-server.js';
+import { FakeFleet } from '../../ipc/fake-fleet.js';
 
 /** The connection of the node `desk` to a herd of `a`, which is shared, and `b`. */
 function connectNode() {

@@ -1,10 +1,10 @@
-import type { ClusterNode } from '../cluster/cluster.js';
-import type { HerdServerSpec, Origin, ServerSpec } from '../config/fields/spec.js';
-import { clusterServerSpec, nodeServerSpec } from '../config/node-servers.js';
-import type { ServerState } from '../fleet/fleet.js';
-import { HERD_SEPARATOR } from '../shared/mcp/separators.js';
-import { nameFilter } from '../shared/text/glob.js';
-import type { PeerReplica, Peers } from '../supervisor/cluster/peers.js';
+import type { ClusterNode } from '../../cluster/cluster.js';
+import type { HerdServerSpec, Origin, ServerSpec } from '../../config/fields/spec.js';
+import { clusterServerSpec, nodeServerSpec } from '../../config/node-servers.js';
+import type { ServerState } from '../../fleet/fleet.js';
+import { HERD_SEPARATOR } from '../../shared/mcp/separators.js';
+import { nameFilter } from '../../shared/text/glob.js';
+import type { PeerReplica, Peers } from '../../supervisor/cluster/peers.js';
 
 /** One server, and the nodes that have it. */
 interface Group {

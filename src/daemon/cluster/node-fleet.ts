@@ -1,8 +1,8 @@
-import type { LocalFleet } from '../fleet/fleet.js';
-import type { FleetProvider } from '../ipc/server/fleet-provider.js';
-import { fromVerbs } from '../ipc/verbs/verbs.js';
-import { MCPError, ServerNotFoundError, ServerUnavailableError } from '../shared/call-errors.js';
-import { DEFAULT_SURFACE } from '../shared/mcp/surface.js';
+import type { LocalFleet } from '../../fleet/fleet.js';
+import type { FleetProvider } from '../../ipc/server/fleet-provider.js';
+import { fromVerbs } from '../../ipc/verbs/verbs.js';
+import { MCPError, ServerNotFoundError, ServerUnavailableError } from '../../shared/call-errors.js';
+import { DEFAULT_SURFACE } from '../../shared/mcp/surface.js';
 
 export interface NodeFleetOptions {
   /** The global herd. */

@@ -1,18 +1,19 @@
 import type { Duplex } from 'node:stream';
 import { isDeepStrictEqual } from 'node:util';
-import type { Cluster, OfferedServer } from '../cluster/cluster.js';
-import type { ClusterSpec, HerdServerSpec, ServerSpec } from '../config/fields/spec.js';
-import type { ClusterStatus, ClusterSummary } from '../fleet/cluster.js';
-import type { ServerState } from '../fleet/fleet.js';
-import type { Peer } from '../ipc/jsonrpc/peer.js';
-import type { FleetProvider } from '../ipc/server/fleet-provider.js';
-import { TransportError } from '../link/failures/transport-failure.js';
-import type { HerdPort } from '../link/remote/remote-transport.js';
-import type { Clock } from '../shared/clock.js';
-import { messageOf } from '../shared/errors.js';
-import { nameFilter } from '../shared/text/glob.js';
-import { VERSION } from '../shared/version.js';
-import type { Peers } from '../supervisor/cluster/peers.js';
+import type { Cluster, OfferedServer } from '../../cluster/cluster.js';
+import type { ClusterSpec, HerdServerSpec, ServerSpec } from '../../config/fields/spec.js';
+import type { ClusterStatus, ClusterSummary } from '../../fleet/cluster.js';
+import type { ServerState } from '../../fleet/fleet.js';
+import type { Peer } from '../../ipc/jsonrpc/peer.js';
+import type { FleetProvider } from '../../ipc/server/fleet-provider.js';
+import { TransportError } from '../../link/failures/transport-failure.js';
+import type { HerdPort } from '../../link/remote/remote-transport.js';
+import type { Clock } from '../../shared/clock.js';
+import { messageOf } from '../../shared/errors.js';
+import { nameFilter } from '../../shared/text/glob.js';
+import { VERSION } from '../../shared/version.js';
+import type { Peers } from '../../supervisor/cluster/peers.js';
+import type { OwnReplicas } from '../../supervisor/server/configured-server.js';
 import { ClusterServers } from './cluster-servers.js';
 import { nodeFleets } from './node-fleet.js';
 
@@ -31,15 +32,6 @@ export interface ClusterNodesOptions {
   /** Serves a connection of another node. */
   accept(stream: Duplex, node: string, fleets: FleetProvider): Pick<Peer, 'running' | 'end' | 'closed'>;
   log(text: string): void;
-}
-
-/** The replicas of a server on this node. */
-export interface OwnReplicas {
-  state: ServerState;
-  detail: string;
-  ready: boolean;
-  mayStart: boolean;
-  inFlight: number;
 }
 
 /** How often this node looks how busy its servers are. */
@@ -179,7 +171,7 @@ export class ClusterNodes {
       await this.#leave();
       if (spec === undefined || opening !== this.#opening) return;
       // the client of NATS is loaded only for a cluster
-      const { openCluster } = await import('../cluster/cluster.js');
+      const { openCluster } = await import('../../cluster/cluster.js');
       if (opening !== this.#opening) return;
       const { clock, log, onState } = this.#options;
       this.#forgetStates = onState(() => this.#offerSoon());
@@ -253,7 +245,7 @@ export class ClusterNodes {
     return this.#offered().flatMap(({ name, cluster }) => {
       const own = this.#options.ownOf(name);
       if (own === undefined || cluster === undefined) return [];
-      const { state, detail, ready, mayStart, inFlight } = own;
+      const { state, detail, isReady: ready, mayStart, inFlight } = own;
       const { identity, balanced } = cluster;
       return [
         { name, identity, state, detail, ready, may_start: mayStart, cluster: balanced, in_flight: inFlight },
