@@ -11,6 +11,8 @@ export interface NatsEvents {
   up(client: Nats): void;
   /** There is no connection. It is tried again. */
   down(why: string): void;
+  /** The user of this node may not do what a node does. */
+  denied(why: string): void;
 }
 
 const RETRY_MS = 1000;
@@ -82,6 +84,8 @@ export class NatsConnection {
     for await (const status of statuses) {
       if (status.type === 'disconnect') this.#down(undefined);
       else if (status.type === 'reconnect') this.#up(client);
+      else if (status.type === 'error' && status.error instanceof errors.PermissionViolationError)
+        this.#on.denied(deniedBy(status.error));
       else if (status.type === 'error' && !this.#isUp) this.#on.down(this.#reason(status.error));
     }
     this.#down(await client.closed());
@@ -116,4 +120,8 @@ export function readMessage(message: Msg): Message {
 function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return messageOf(cause);
+}
+
+function deniedBy({ operation, subject }: { operation: string; subject: string }): string {
+  return `the user of this node in NATS may not ${operation} ${JSON.stringify(subject)}: give it the permissions of docs/SECURITY.md`;
 }

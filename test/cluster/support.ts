@@ -49,6 +49,7 @@ export async function endOf(
         client = nats;
         streams.up();
       },
+      denied: () => undefined,
       down: (why) => {
         end.lost.push(why);
         streams.down(why);
