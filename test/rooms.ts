@@ -231,6 +231,7 @@ export const ROOMS: readonly Room[] = [
       ['server', 'one server'],
       ['agents', 'who is connected'],
       ['calls', 'the audit'],
+      ['cluster', 'the nodes of the cluster, and what they share'],
       ['config', 'problems of the config, reload, trust'],
       ['registry', 'search and add'],
       ['.', ''],

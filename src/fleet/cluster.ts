@@ -53,7 +53,8 @@ export interface ClusterStatus {
 }
 
 /** What `status` says of the cluster. */
-export interface ClusterSummary extends Pick<ClusterStatus, 'name' | 'node' | 'state' | 'why' | 'draining'> {
+export interface ClusterSummary
+  extends Pick<ClusterStatus, 'name' | 'node' | 'state' | 'why' | 'fix' | 'draining'> {
   /** Other nodes that are up. */
   nodes: number;
 }
