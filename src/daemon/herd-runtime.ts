@@ -424,7 +424,10 @@ export class HerdRuntime {
       packages: this.#packages,
       inspect: (view, server) => this.#inspect(view, server),
       logs: (view, params) =>
-        readServerLogs({ view, folder: paths.logFolder, herds: this.#otherHerds }, params),
+        readServerLogs(
+          { view, folder: paths.logFolder, herds: this.#otherHerds, cluster: this.#cluster },
+          params,
+        ),
       register: (document, folder) => this.#runtimeServers.add(document, folder),
       unregister: (name) => this.#runtimeServers.remove(name),
       keptText: (id, owner) => this.#resultFiles.read(id, owner),

@@ -116,6 +116,21 @@ describe.runIf(missing === undefined)('two daemons in a cluster', () => {
     expect(content[0]?.type === 'text' && content[0].text.length).toBe(bytes);
   });
 
+  it('the log of a server has the lines of the node that runs it, with its name', async () => {
+    const { desk } = both();
+    await desk.say('large', 'print', { line: 'said on stderr' });
+    const lines = async () =>
+      (await desk.fleet.logs({ server: 'large' })).map(({ node, text }) => ({ node, text }));
+    await until(async () =>
+      (await lines()).some(({ node, text }) => node === 'gpu' && text === 'said on stderr'),
+    );
+    const { error } = await desk.fleet.logs({ server: 'own' }).then(
+      () => ({ error: undefined }),
+      (error) => ({ error }),
+    );
+    expect(error).toBeUndefined();
+  });
+
   it('a call to a node is never passed on to a third one', async () => {
     const { desk, gpu } = both();
     await gpu.fleet.stop({ servers: ['both'] }, true);

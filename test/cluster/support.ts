@@ -49,6 +49,9 @@ export async function endOf(
         client = nats;
         streams.up();
       },
+      fault: (text) => {
+        throw new Error(text);
+      },
       down: (why) => {
         end.lost.push(why);
         streams.down(why);
