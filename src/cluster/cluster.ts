@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { ClusterSpec } from '../config/fields/spec.js';
 import { type Clock, dateOf } from '../shared/clock.js';
 import { API_VERSION } from '../shared/version.js';
-import { NatsConnection, readMessage } from './nats-connection.js';
+import { listener, NatsConnection, readMessage } from './nats-connection.js';
 import type { ClusterNode } from './node-table.js';
 import { Presence } from './presence.js';
 import type { OfferedServer } from './presence-messages.js';
@@ -97,13 +97,16 @@ class NatsCluster implements Cluster {
       refused: (why) =>
         this.#become(this.#state === 'connecting' ? 'connecting' : 'lost', this.#denied ?? why),
     });
+    const fault = (text: string) => log(`a fault in toolherd itself, in the cluster: ${text}`);
     let listening: unknown;
     this.#connection = new NatsConnection(spec, clock, {
+      fault,
       up: (client) => {
         if (listening !== client)
-          client.subscribe(this.#streams.subject, {
-            callback: (_, message) => this.#streams.receive(readMessage(message)),
-          });
+          client.subscribe(
+            this.#streams.subject,
+            listener((message) => this.#streams.receive(readMessage(message)), fault),
+          );
         listening = client;
         this.#streams.up();
         this.#presence.up(client);

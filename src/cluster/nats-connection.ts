@@ -1,6 +1,12 @@
-import { connect, errors, type Msg, type NatsConnection as Nats } from '@nats-io/transport-node';
+import {
+  connect,
+  errors,
+  type Msg,
+  type NatsConnection as Nats,
+  type SubscriptionOptions,
+} from '@nats-io/transport-node';
 import type { ClusterSpec } from '../config/fields/spec.js';
-import { sleep } from '../shared/async.js';
+import { sleep, withTimeout } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
 import { natsOptions } from './nats-options.js';
@@ -13,9 +19,12 @@ export interface NatsEvents {
   down(why: string): void;
   /** The user of this node may not do what a node does. */
   denied(why: string): void;
+  /** Of this program. */
+  fault(text: string): void;
 }
 
 const RETRY_MS = 1000;
+const CLOSE_MS = 500;
 const NO_RESPONDERS = 503;
 
 /** A connection to one of the NATS servers, opened again for as long as it takes. */
@@ -45,7 +54,12 @@ export class NatsConnection {
   /** Does nothing without a connection: the library would send it after the next one is there. */
   publish(subject: string, data: Uint8Array, reply?: string): void {
     if (!this.#isUp || this.#client === undefined || this.#client.isClosed()) return;
-    this.#client.publish(subject, data, reply === undefined ? {} : { reply });
+    try {
+      this.#client.publish(subject, data, reply === undefined ? {} : { reply });
+    } catch (error) {
+      // too large for another server of this cluster of NATS: the stream notices the gap
+      this.#on.fault(messageOf(error));
+    }
   }
 
   /** Resolves when the NATS server has everything that was published, and every subscription. */
@@ -58,8 +72,12 @@ export class NatsConnection {
     this.#isUp = false;
     const client = this.#client;
     if (client === undefined || client.isClosed()) return;
-    // what was published before is sent
-    await client.flush().catch(() => undefined);
+    // what was published before is sent, if the server takes it
+    await withTimeout(
+      CLOSE_MS,
+      client.flush().catch(() => undefined),
+      this.#clock,
+    );
     await client.close().catch(() => undefined);
   }
 
@@ -109,6 +127,20 @@ export class NatsConnection {
       return `the NATS server does not accept this node (${messageOf(error)}): check 'credentials' of 'cluster' in the config`;
     return `no NATS server answers at ${where}: ${causeOf(error)}`;
   }
+}
+
+/** A listener for messages. The library would stop reading after one that throws. */
+export function listener(take: (message: Msg) => void, fault: (text: string) => void): SubscriptionOptions {
+  return {
+    callback: (error, message) => {
+      if (error !== null) return;
+      try {
+        take(message);
+      } catch (thrown) {
+        fault(String(thrown));
+      }
+    },
+  };
 }
 
 /** Of a message, what this program uses. */

@@ -5,6 +5,7 @@ import { sleep } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
 import { API_VERSION, VERSION } from '../shared/version.js';
+import { listener } from './nats-connection.js';
 import { type ClusterNode, NodeTable } from './node-table.js';
 import { encode, KEYS, type OfferedServer, readBeat, readServerList } from './presence-messages.js';
 import { bucketOf, type NodeAddress } from './subjects.js';
@@ -102,7 +103,10 @@ export class Presence {
   /** A connection to NATS is there. */
   up(client: Nats): void {
     if (this.#client !== client)
-      client.subscribe(`$KV.${this.#bucket}.>`, { callback: (_, message) => this.#heard(message) });
+      client.subscribe(
+        `$KV.${this.#bucket}.>`,
+        listener((message) => this.#heard(message), this.#options.log),
+      );
     this.#client = client;
     this.#connection += 1;
     void this.#keep(client, this.#connection);

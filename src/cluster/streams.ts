@@ -59,6 +59,7 @@ const PING_MS = 400;
 export const SILENCE_MS = 2500;
 /** Larger messages keep smaller ones waiting. */
 const MOST_PAYLOAD = 2 ** 17;
+const LEAST_PAYLOAD = 1024;
 const MOST_STREAMS = 4096;
 const ID = /^[\w-]{8,40}$/;
 
@@ -187,10 +188,7 @@ export class Streams {
     const frame = decodeFrame(message.data);
     if (frame === undefined) return;
     if (dialling !== undefined) {
-      if (frame.kind === 'accepted') {
-        const { max } = JSON.parse(frame.data.toString()) as Pick<Opening, 'max'>;
-        this.#add(dialling.to, id, max, false);
-      }
+      if (frame.kind === 'accepted') this.#add(dialling.to, id, Number(frame.data.toString()), false);
       if (frame.kind === 'accepted' || frame.kind === 'refused' || frame.kind === 'reset')
         dialling.opened(frame);
       return;
@@ -227,7 +225,7 @@ export class Streams {
       answer('refused', 'the connection has a name that is in use');
     else {
       const stream = this.#add({ node, instance }, id, max, true);
-      answer('accepted', JSON.stringify({ max: this.#mostPayload }));
+      answer('accepted', String(this.#mostPayload));
       accept(stream, node);
     }
   }
@@ -246,7 +244,10 @@ export class Streams {
     const [theirs, ours] = [subjects.stream(address, id), subjects.stream(self, id)];
     const stream = new NatsStream({
       away: (why) => away(address.node, why),
-      maxPayload: Math.max(1024, Math.min(this.#mostPayload, theirMax)),
+      maxPayload: Math.min(
+        this.#mostPayload,
+        Number.isSafeInteger(theirMax) ? Math.max(theirMax, LEAST_PAYLOAD) : LEAST_PAYLOAD,
+      ),
       allowHalfOpen: isAccepted,
       send: (frame) => {
         if (this.#isUp) publish(theirs, frame, ours);

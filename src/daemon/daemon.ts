@@ -82,12 +82,10 @@ export class Daemon {
       },
       callers,
       ui: () => daemon.#http.ui(),
-      acceptNode: (stream, node, to) =>
-        daemon.#server.accept(stream, {
-          via: 'cluster',
-          clientName: `node ${node}`,
-          restricted: { to, methods: NODE_METHODS },
-        }),
+      acceptNode: (stream, node, to) => {
+        const restricted = { to, methods: NODE_METHODS };
+        daemon.#server.accept(stream, { via: 'cluster', clientName: `node ${node}`, restricted });
+      },
       onSettings: async (settings) => http?.configure(settings),
     });
     const daemon = new Daemon(options, config.loaded, { process: started, callers, lifecycle, runtime });

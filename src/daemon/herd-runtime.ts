@@ -21,7 +21,7 @@ import { findSocketPath } from '../ipc/socket/socket-path.js';
 import { Authorizations } from '../link/auth/authorizations.js';
 import type { Link, LinkEvents, LinkLog } from '../link/link.js';
 import { type LinkDeps, openLink } from '../link/open-link.js';
-import { EraCache } from '../link/protocol/negotiation/era-cache.js';
+import { EraCache, type EraMemory } from '../link/protocol/negotiation/era-cache.js';
 import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { readCalledTools } from '../log/called-tools.js';
@@ -73,6 +73,12 @@ export interface HerdRuntimeOptions extends ConfigSource {
 }
 
 const GRACE_MS = 10_000;
+const SESSIONS: EraMemory = {
+  recall: () => 'mcp2025',
+  keep: () => undefined,
+  presume: () => undefined,
+  forget: () => undefined,
+};
 
 /**
  * A herd with everything that it needs: config, processes, logs, audit file, authorisations and views. The daemon keeps
@@ -337,7 +343,8 @@ export class HerdRuntime {
         lowestMcpLevel([wantedLevel(this.#settings.daemon.logLevel), this.#herd.wantedLogLevel(key)]),
       redact: (text: string) => this.#secrets.redactLineOf(spec, text),
       authorize: this.#authorizations.layer(spec),
-      era: this.#eras.of(identityOf(spec)),
+      // another toolherd speaks both: sessions cost it half the work of requests that stand alone
+      era: spec.transport === 'herd' ? SESSIONS : this.#eras.of(identityOf(spec)),
       launch: (started: StdioSpec, events: LaunchEvents) => this.#packages.launch(started, events),
       herd: (server) => (server.isNode ? this.#cluster.portOf(server) : this.#otherHerds.portOf(server.herd)),
       openHerd: (herd: HerdSpec, events: LinkEvents) =>
@@ -424,7 +431,10 @@ export class HerdRuntime {
       packages: this.#packages,
       inspect: (view, server) => this.#inspect(view, server),
       logs: (view, params) =>
-        readServerLogs({ view, folder: paths.logFolder, herds: this.#otherHerds }, params),
+        readServerLogs(
+          { view, folder: paths.logFolder, herds: this.#otherHerds, cluster: this.#cluster },
+          params,
+        ),
       register: (document, folder) => this.#runtimeServers.add(document, folder),
       unregister: (name) => this.#runtimeServers.remove(name),
       keptText: (id, owner) => this.#resultFiles.read(id, owner),

@@ -134,6 +134,8 @@ export interface LogEntry {
   /** `stderr`, `stdout`, `toolherd`, or the logger that the server names. */
   source: string | null;
   text: string;
+  /** The node of the cluster that logged it. Absent: this one. */
+  node?: string;
 }
 
 export interface LogParams {

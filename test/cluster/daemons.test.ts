@@ -116,6 +116,21 @@ describe.runIf(missing === undefined)('two daemons in a cluster', () => {
     expect(content[0]?.type === 'text' && content[0].text.length).toBe(bytes);
   });
 
+  it('the log of a server has the lines of the node that runs it, with its name', async () => {
+    const { desk } = both();
+    await desk.say('large', 'print', { line: 'said on stderr' });
+    const lines = async () =>
+      (await desk.fleet.logs({ server: 'large' })).map(({ node, text }) => ({ node, text }));
+    await until(async () =>
+      (await lines()).some(({ node, text }) => node === 'gpu' && text === 'said on stderr'),
+    );
+    const { error } = await desk.fleet.logs({ server: 'own' }).then(
+      () => ({ error: undefined }),
+      (error) => ({ error }),
+    );
+    expect(error).toBeUndefined();
+  });
+
   it('a call to a node is never passed on to a third one', async () => {
     const { desk, gpu } = both();
     await gpu.fleet.stop({ servers: ['both'] }, true);
@@ -162,6 +177,25 @@ describe.runIf(missing === undefined)('daemons and nodes that come and go', () =
     expect(refused.error).toMatchObject({ type: 'ServerUnavailableError', sent: false });
     await herdIn(b.home, await b.home.start());
     await until(async () => (await a.say('alone', 'echo', { value: 'again' })) === 'again');
+  });
+
+  it('a thousand calls at once are shared by three nodes', async () => {
+    const nats = await startNatsServer();
+    const shared = server('shared', 'takes-time.mjs', { cluster: true });
+    const nodes = await startNodes(nats, { a: [shared], b: [shared], c: [shared] });
+    const { a } = nodes;
+    await until(async () => (await a.status('shared')).nodes?.length === 2);
+    const calls = Array.from({ length: 1000 }, (_, index) => ({
+      ...{ server: 'shared', tool: 'work' },
+      arguments: { key: String(index), ms: 5 },
+    }));
+    const results = await a.fleet.callMany({ calls, concurrency: 100 });
+    const texts = results.map(({ content }) => (content[0]?.type === 'text' ? content[0].text : ''));
+    expect(texts).toEqual(calls.map((call) => call.arguments.key));
+    for (const { fleet } of Object.values(nodes)) {
+      const { servers } = await fleet.status(['shared']);
+      expect(servers[0]?.calls).toBeGreaterThan(100);
+    }
   });
 
   it('a node that drains ends its calls, takes none, and serves its own agents', async () => {

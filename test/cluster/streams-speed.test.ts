@@ -2,6 +2,7 @@
 import type { Duplex } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { startNatsServer, whyNoNatsServer } from '../support/nats-server.js';
+import { measure, median } from './speed.js';
 import { endOf } from './support.js';
 
 const missing = whyNoNatsServer();
@@ -10,24 +11,6 @@ if (missing !== undefined) console.warn(`the measurement of streams over NATS is
 const MESSAGE = Buffer.from(`${'x'.repeat(199)}\n`);
 const ROUNDS = 1500;
 const PAIRS = 5;
-
-const median = (values: number[]) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
-
-/** Of `rounds` requests, so many at once, how long one takes: the median in ms. And how many a second. */
-async function measure(ask: () => Promise<unknown>, rounds: number, atOnce: number) {
-  const times: number[] = [];
-  let left = rounds;
-  const startedAt = performance.now();
-  const work = async () => {
-    for (; left > 0; left -= 1) {
-      const askedAt = performance.now();
-      await ask();
-      times.push(performance.now() - askedAt);
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, work));
-  return { p50: median(times), rate: (rounds / (performance.now() - startedAt)) * 1000 };
-}
 
 /** Messages of one length, answered in order. */
 function asker(stream: Duplex): () => Promise<unknown> {

@@ -50,6 +50,9 @@ export async function endOf(
         streams.up();
       },
       denied: () => undefined,
+      fault: (text) => {
+        throw new Error(text);
+      },
       down: (why) => {
         end.lost.push(why);
         streams.down(why);

@@ -181,6 +181,11 @@ export class FakeLink implements Link {
     this.#on.notification(method, undefined);
   }
 
+  /** A resource of it has changed. */
+  updated(uri: string): void {
+    this.#on.notification('notifications/resources/updated', { uri });
+  }
+
   /** The process is dead; something that it started is still there. */
   dies(code = 1): void {
     if (!this.isAlive) return;

@@ -3,12 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Cluster, OfferedServer } from '../../cluster/cluster.js';
 import type { ClusterSpec, HerdServerSpec, ServerSpec } from '../../config/fields/spec.js';
 import type { ClusterStatus, ClusterSummary } from '../../fleet/cluster.js';
-import type { ServerState } from '../../fleet/fleet.js';
-import type { Peer } from '../../ipc/jsonrpc/peer.js';
+import type { LogEntry, LogParams, ServerState } from '../../fleet/fleet.js';
+import { Peer } from '../../ipc/jsonrpc/peer.js';
 import type { FleetProvider } from '../../ipc/server/fleet-provider.js';
 import { TransportError } from '../../link/failures/transport-failure.js';
 import type { HerdPort } from '../../link/remote/remote-transport.js';
-import type { Clock } from '../../shared/clock.js';
+import { withTimeout } from '../../shared/async.js';
+import { type Clock, dateOf } from '../../shared/clock.js';
 import { messageOf } from '../../shared/errors.js';
 import { nameFilter } from '../../shared/text/glob.js';
 import { VERSION } from '../../shared/version.js';
@@ -30,23 +31,22 @@ export interface ClusterNodesOptions {
   /** Other servers of other nodes are there now: the views get them. */
   changed(): void;
   /** Serves a connection of another node. */
-  accept(stream: Duplex, node: string, fleets: FleetProvider): Pick<Peer, 'running' | 'end' | 'closed'>;
+  accept(stream: Duplex, node: string, fleets: FleetProvider): void;
   log(text: string): void;
 }
 
 /** How often this node looks how busy its servers are. */
 const LOOK_MS = 500;
 const SOON_MS = 20;
-/** How often a node that drains looks whether the last call of a connection has ended. */
-const DRAIN_MS = 100;
+/** A node that is slow to send its log is left out. */
+const LOGS_MS = 3000;
+const MOST_LOG_BYTES = 2 ** 24;
 const LATENCY_MS = 1000;
 
 /** The cluster of the config: this daemon as a node of it, and the servers of the other nodes in this herd. */
 export class ClusterNodes {
   readonly #options: ClusterNodesOptions;
   readonly #servers: ClusterServers;
-  /** Connections of other nodes. */
-  readonly #peers = new Set<Pick<Peer, 'running' | 'end' | 'closed'>>();
   readonly #latencies = new Map<string, number | null>();
   #measuredAt = Number.NEGATIVE_INFINITY;
   #spec: ClusterSpec | undefined;
@@ -55,7 +55,6 @@ export class ClusterNodes {
   /** Counts configurations: one that is loaded late is not opened. */
   #opening = 0;
   #timer: unknown;
-  #drainTimer: unknown;
   #offering: unknown;
   #forgetStates: () => void = () => undefined;
 
@@ -101,7 +100,13 @@ export class ClusterNodes {
 
   status(): ClusterStatus {
     const spec = this.#spec;
-    const { state, why, since = Date.now(), isDraining = false, nodes = [] } = this.#cluster ?? {};
+    const {
+      state,
+      why,
+      since = dateOf(this.#options.clock),
+      isDraining = false,
+      nodes = [],
+    } = this.#cluster ?? {};
     const at = (date: number) => new Date(date).toISOString();
     this.#measure();
     const self: ClusterStatus['nodes'][number] = {
@@ -146,16 +151,22 @@ export class ClusterNodes {
     return { name, node, state, ...(why === undefined ? {} : { why }), draining: isDraining, nodes: up };
   }
 
-  /** Takes no more calls of other nodes. Those in flight end, and then their connections. */
+  /** Takes no more calls of other nodes. These close their connections when their calls in flight have ended. */
   async drain(): Promise<void> {
     this.#cluster?.drain();
-    this.#endIdle();
   }
 
   async undrain(): Promise<void> {
     this.#cluster?.undrain();
-    this.#options.clock.clearTimeout(this.#drainTimer);
-    this.#drainTimer = undefined;
+  }
+
+  /** What the nodes that have the server logged of it. */
+  async logs(spec: ServerSpec, params: LogParams): Promise<LogEntry[]> {
+    const nodes = this.#servers.peersOf(spec)?.list() ?? [];
+    const logs = await Promise.all(
+      nodes.map(({ spec: there }) => this.#logsOf(there, params).catch(() => [])),
+    );
+    return logs.flat().map((entry) => ({ ...entry, server: spec.name }));
   }
 
   async close(): Promise<void> {
@@ -187,10 +198,30 @@ export class ClusterNodes {
     }
   }
 
+  async #logsOf({ herd: node, remoteName: server }: HerdServerSpec, params: LogParams): Promise<LogEntry[]> {
+    const stream = await this.#cluster?.open(node);
+    if (stream === undefined) return [];
+    const peer = new Peer(stream, { maxLineBytes: MOST_LOG_BYTES, badLines: 'fatal' });
+    try {
+      const answer = await withTimeout(
+        LOGS_MS,
+        peer.request('fleet/logs', { ...params, server }),
+        this.#options.clock,
+      );
+      return ((answer as { entries?: LogEntry[] } | undefined)?.entries ?? []).map((entry) => ({
+        ...entry,
+        node,
+      }));
+    } finally {
+      peer.destroy();
+    }
+  }
+
   async #leave(): Promise<void> {
     const { clock } = this.#options;
     clock.clearTimeout(this.#timer);
-    clock.clearTimeout(this.#drainTimer);
+    clock.clearTimeout(this.#offering);
+    this.#offering = undefined;
     this.#forgetStates();
     const left = this.#cluster;
     this.#cluster = undefined;
@@ -202,9 +233,7 @@ export class ClusterNodes {
     const { accept, fleet } = this.#options;
     const isShared = (name: string) => this.#offered().some((own) => own.name === name);
     const isDraining = () => this.#cluster?.isDraining === true;
-    const peer = accept(stream, node, nodeFleets({ fleet: fleet(), node: spec.node, isShared, isDraining }));
-    this.#peers.add(peer);
-    void peer.closed.then(() => this.#peers.delete(peer));
+    accept(stream, node, nodeFleets({ fleet: fleet(), node: spec.node, isShared, isDraining }));
   }
 
   #update(): void {
@@ -251,15 +280,6 @@ export class ClusterNodes {
         { name, identity, state, detail, ready, may_start: mayStart, cluster: balanced, in_flight: inFlight },
       ];
     });
-  }
-
-  #endIdle(): void {
-    const { clock } = this.#options;
-    clock.clearTimeout(this.#drainTimer);
-    this.#drainTimer = undefined;
-    if (this.#cluster?.isDraining !== true) return;
-    for (const peer of this.#peers) if (peer.running === 0) peer.end();
-    if (this.#peers.size > 0) this.#drainTimer = clock.setTimeout(() => this.#endIdle(), DRAIN_MS);
   }
 
   /** For the next answer: a status does not wait for nodes that are slow. */

@@ -1,9 +1,15 @@
 import type { CallHandle, CallRequest } from '../../link/calls/call.js';
 import type { MCPError } from '../../shared/call-errors.js';
 import type { CallSink } from '../../shared/call-sink.js';
+import type { Clock } from '../../shared/clock.js';
 import type { Runner } from '../server/runner.js';
 import type { Candidate, Readiness } from './candidate.js';
 import type { PeerReplica } from './peers.js';
+
+export type Node = OwnNode | PeerNode;
+
+/** For how long a node that refused a call gets others only where no node is better. */
+const DOUBT_MS = 2000;
 
 const READINESS = { start: 'starts', retry: 'tries', person: 'refuses' } as const;
 
@@ -37,18 +43,20 @@ export class OwnNode implements Candidate {
 
 /** Another node that has the server. The connection to it is made when the first call goes there. */
 export class PeerNode implements Candidate {
+  readonly #clock: Clock;
   readonly #connect: () => Runner;
   #runner: Runner | undefined;
   #peer: PeerReplica;
   /** Our calls that the last report of the node counts already. */
   #counted = 0;
-  /** It refused a call after its last report. */
-  #isDoubted = false;
+  /** It refused a call since its last report. */
+  #doubtedUntil = Number.NEGATIVE_INFINITY;
   /** The error of calls that wait for it; it has left. */
   #leaving: MCPError | undefined;
 
-  constructor(peer: PeerReplica, connect: () => Runner) {
+  constructor(peer: PeerReplica, clock: Clock, connect: () => Runner) {
     this.#peer = peer;
+    this.#clock = clock;
     this.#connect = connect;
   }
 
@@ -67,7 +75,7 @@ export class PeerNode implements Candidate {
 
   get readiness(): Readiness {
     const { isReady, mayStart } = this.#peer;
-    if (this.#isDoubted) return 'tries';
+    if (this.#clock.now() < this.#doubtedUntil) return 'tries';
     if (isReady) return 'ready';
     return mayStart ? 'starts' : 'tries';
   }
@@ -82,7 +90,7 @@ export class PeerNode implements Candidate {
     if (peer === this.#peer) return;
     this.#peer = peer;
     this.#counted = this.#runner?.load ?? 0;
-    this.#isDoubted = false;
+    this.#doubtedUntil = Number.NEGATIVE_INFINITY;
   }
 
   connected(): Runner {
@@ -95,7 +103,7 @@ export class PeerNode implements Candidate {
   }
 
   ended(isRefused: boolean): void {
-    if (isRefused) this.#isDoubted = true;
+    if (isRefused) this.#doubtedUntil = this.#clock.now() + DOUBT_MS;
     if (this.#leaving !== undefined) this.#runner?.drain(this.#leaving);
   }
 

@@ -8,8 +8,8 @@ export interface ListsPorts {
   isReady(): boolean;
   /** This node cannot be asked any more. */
   lost(): void;
-  /** This node has read tools, which may be others than those that calls elsewhere were compared with. */
-  toolsRead(): void;
+  /** This node has told lists. `hasTools`: calls that wait elsewhere were compared with others, perhaps. */
+  told(hasTools: boolean): void;
   /** This node will not read the lists. True where another node was asked. */
   askAnother(): boolean;
 }
@@ -40,7 +40,7 @@ export class SharedLists implements ListsOwner {
 
   take(reading: Reading): void {
     this.#lists.take(reading);
-    if ('tools' in reading) this.#ports.toolsRead();
+    this.#ports.told('tools' in reading);
   }
 
   doubt(list: ListName): void {

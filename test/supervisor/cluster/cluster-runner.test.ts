@@ -179,8 +179,8 @@ describe('a call', () => {
     expect([caller.error.sent, calls('c')]).toEqual([true, []]);
   });
 
-  test('avoids a node that has just refused one, until that node reports again', async () => {
-    const { peers, call, calls, newest } = createServer(clusterSpec(), ['b', 'c']);
+  test('avoids a node that has just refused one, until that node reports again or 2 s are over', async () => {
+    const { world, peers, call, calls, newest } = createServer(clusterSpec(), ['b', 'c']);
     call();
     await settled();
     newest('b').refuses();
@@ -191,6 +191,12 @@ describe('a call', () => {
     peers.reports('b');
     call();
     expect([calls('b'), calls('c')]).toEqual([[2], [2]]);
+    newest('b').refuses();
+    await world.passes(1999);
+    call();
+    await world.passes(1);
+    call();
+    expect([calls('b'), calls('c')]).toEqual([[3], [4]]);
   });
 
   test('that waits for a connection to a node that leaves goes to another node', async () => {
