@@ -155,5 +155,6 @@ function causeOf(error: unknown): string {
 }
 
 function deniedBy({ operation, subject }: { operation: string; subject: string }): string {
-  return `the user of this node in NATS may not ${operation} ${JSON.stringify(subject)}: give it the permissions of docs/SECURITY.md`;
+  const doing = operation === 'subscription' ? 'subscribe to' : 'publish to';
+  return `the user of this node in NATS may not ${doing} ${JSON.stringify(subject)}: give it the permissions of docs/SECURITY.md`;
 }

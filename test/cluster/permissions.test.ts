@@ -31,7 +31,7 @@ it.runIf(why === undefined)(
     await until(async () => (await clusterOf(desk)).nodes[1]?.latency_ms !== null);
     // the user of lab says that it is another node
     const liar = await start('liar', 'lab');
-    await until(async () => ((await clusterOf(liar)).why ?? '').includes('may not publish'));
+    await until(async () => ((await clusterOf(liar)).why ?? '').includes('may not publish to'));
     expect((await clusterOf(liar)).state).toBe('connecting');
     expect((await clusterOf(desk)).nodes.map(({ name }) => name)).toEqual(['desk', 'gpu']);
   },
