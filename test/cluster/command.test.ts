@@ -37,7 +37,7 @@ describe.runIf(why === undefined)('the command on a node of a cluster', () => {
       /^both .* {2}this, gpu\nplaced .* {2}gpu$|^placed .* {2}gpu$/m,
     );
     expect((await run('status', '-v')).stderr).toContain('desk is a node of the cluster');
-    expect((await run('why', 'placed')).stdout).toContain('calls go to that node');
+    expect((await run('why', 'placed')).stdout).toContain('calls go to gpu.');
     const { findings } = JSON.parse((await run('doctor', '--json')).stdout);
     expect(findings).toContainEqual({
       about: 'cluster',

@@ -119,7 +119,9 @@ function stateOnNodes(detail: Inspection['status']['detail'], nodes: Nodes): str
 function nextOnNodes(detail: Inspection['status']['detail'], nodes: Nodes): string {
   if (detail === 'waiting') return 'calls fail until a node offers it; then it is used at once.';
   if (detail === 'quarantined') return 'a call is tried on these nodes all the same.';
-  return `calls go to ${nodes.length === 1 ? 'that node' : 'the least busy of these nodes'}.`;
+  const [only, ...others] = nodes;
+  const where = others.length > 0 ? `the least busy of ${namesOf(nodes)}` : (only?.node ?? 'no node');
+  return `calls go to ${where}.`;
 }
 
 const isConnected = ({ state }: Nodes[number]) => state === 'connected';

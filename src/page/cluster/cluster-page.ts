@@ -41,7 +41,7 @@ export function ClusterPage(): VNode {
 function Summary({ cluster }: { cluster: ClusterStatus }): VNode {
   const { name, node, engine, state, since, draining } = cluster;
   return html`<${Pill} tone=${clusterTone(state)}>${state}<//> ${' '}
-    ${since !== null && html`<${Ago} at=${since} />`} · ${node}, a node of ${name} on ${engine}${draining && ' · draining'}`;
+    ${since !== null && html`<${Ago} at=${since} />`} · ${node}, a node of ${name} on ${engine === 'nats' ? 'NATS' : engine}${draining && ' · draining'}`;
 }
 
 function Cluster({ cluster, at }: { cluster: ClusterStatus; at: number }): VNode {
@@ -176,7 +176,7 @@ const SERVER_COLUMNS: readonly Column<SharedServer>[] = [
     id: 'choice',
     title: 'Who takes a call',
     sort: ({ isBalanced }) => String(isBalanced),
-    cell: ({ isBalanced }) => (isBalanced ? 'the least busy node' : 'the own node first'),
+    cell: ({ isBalanced }) => (isBalanced ? 'the least busy node' : 'this node first'),
   },
   {
     id: 'nodes',

@@ -6,6 +6,7 @@ import { OrderButtons } from '../parts/orders.js';
 import { href } from '../parts/route.js';
 import { Sparkline } from '../parts/sparkline.js';
 import { type Column, Table } from '../parts/table.js';
+import { placesOf } from '../text/cluster.js';
 import { count, memory, milliseconds, plural, shortPath } from '../text/format.js';
 import { sum } from '../text/series.js';
 import { serverKey, stateWord } from '../text/server-state.js';
@@ -135,19 +136,15 @@ function columnsFor(
 }
 
 /** Version, transport and owner, as far as they say something. */
-function aboutOf({
-  server_info,
-  package: found,
-  transport,
-  lifecycle,
-  agent,
-  other_view,
-}: ServerStatus): string {
-  const version = server_info?.version ?? found?.version;
+function aboutOf(server: ServerStatus): string {
+  const { server_info, package: found, transport, lifecycle, agent, other_view, elsewhere } = server;
+  // the daemon of another node answers for its servers
+  const version = elsewhere === true ? undefined : (server_info?.version ?? found?.version);
   return [
     typeof version === 'string' ? `v${version}` : '',
     transport === 'stdio' ? '' : transport,
     lifecycle === 'transient' ? 'transient' : '',
+    placesOf(server),
     other_view === true || agent !== null ? shortPath(agent ?? 'global config', 28) : '',
   ]
     .filter(Boolean)

@@ -13,6 +13,7 @@ import { Button } from '../parts/button.js';
 import { OrderButtons } from '../parts/orders.js';
 import { go, href, route } from '../parts/route.js';
 import { Tabs } from '../parts/tabs.js';
+import { placesOf } from '../text/cluster.js';
 import { Logs } from './logs.js';
 import { Overview } from './overview.js';
 import { Pins } from './pins.js';
@@ -47,7 +48,7 @@ export function ServerPage({ name }: { name: string }): VNode {
     <span class="server-state"><${StateBadge} server=${status} />
       <span>${sentenceOf(inspection)} <${Ago} at=${status.since} isBare /></span>
       ${status.next_retry_at !== null && html`<${Countdown} at=${status.next_retry_at} />`}
-      <span>${[status.transport, status.lifecycle === 'transient' ? 'transient' : ''].filter(Boolean).join(', ')}</span>
+      <span>${[status.transport, status.lifecycle === 'transient' ? 'transient' : '', placesOf(status)].filter(Boolean).join(', ')}</span>
       <${AsOf} at=${fetched.at} /></span>`;
   const actions = html`
     ${status.detail === 'needs_auth' && html`<${Button} tone="primary" label=${`Authorise ${name}`} onClick=${() => authorize(name)}>Authorise<//>`}

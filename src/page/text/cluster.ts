@@ -1,4 +1,4 @@
-import type { ClusterNode, ClusterServer, ClusterStatus } from '../../fleet/fleet.js';
+import type { ClusterNode, ClusterServer, ClusterStatus, ServerStatus } from '../../fleet/fleet.js';
 import type { Tone } from './server-state.js';
 
 const NODE_TONES: Readonly<Record<ClusterNode['state'], Tone>> = {
@@ -24,6 +24,12 @@ export const nodeTone = (state: ClusterNode['state']): Tone => NODE_TONES[state]
 export const clusterTone = (state: ClusterStatus['state']): Tone => CLUSTER_TONES[state] ?? 'calm';
 export const sharedTone = (state: ClusterServer['state']): Tone => SERVER_TONES[state] ?? 'calm';
 
+/** Where a server is that other nodes have, too; empty for any other. */
+export function placesOf({ nodes = [], elsewhere }: Pick<ServerStatus, 'nodes' | 'elsewhere'>): string {
+  if (nodes.length === 0) return '';
+  return `${elsewhere === true ? '' : 'also '}on ${nodes.map(({ node }) => node).join(', ')}`;
+}
+
 export function callsOf({ servers }: ClusterNode): number {
   return servers.reduce((sum, { in_flight }) => sum + in_flight, 0);
 }
@@ -32,6 +38,7 @@ export function callsOf({ servers }: ClusterNode): number {
 export interface SharedServer {
   name: string;
   calls: number;
+  /** The least busy node takes a call: the entry says so, or this node has no process of it. */
   isBalanced: boolean;
   nodes: readonly { node: ClusterNode; server: ClusterServer }[];
 }
@@ -45,7 +52,7 @@ export function sharedServers(nodes: readonly ClusterNode[]): SharedServer[] {
     .map(([name, places]) => ({
       name,
       calls: places.reduce((sum, { server }) => sum + server.in_flight, 0),
-      isBalanced: places.some(({ server }) => server.cluster),
+      isBalanced: places.some(({ server }) => server.cluster) || !places.some(({ node }) => node.self),
       nodes: places,
     }))
     .sort((one, other) => (one.name < other.name ? -1 : 1));

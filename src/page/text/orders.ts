@@ -10,7 +10,13 @@ export const ORDER_WORDS: Readonly<Record<Order, string>> = {
 };
 
 /** The orders that change something for a server in this state, the most useful first. */
-export function ordersFor({ detail, state }: Pick<ServerStatus, 'detail' | 'state'>): readonly Order[] {
+export function ordersFor({
+  detail,
+  state,
+  elsewhere,
+}: Pick<ServerStatus, 'detail' | 'state' | 'elsewhere'>): readonly Order[] {
+  // the daemons of other nodes decide about it
+  if (elsewhere === true) return [];
   switch (detail) {
     case 'running':
       return ['restart', 'stop'];

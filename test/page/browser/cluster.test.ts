@@ -43,7 +43,7 @@ describeInBrowser('the page Cluster', () => {
     const servers = page.getByRole('table', { name: 'Servers that nodes share' });
     expect(await servers.getByRole('row', { name: 'embed' }).textContent()).toContain('the least busy node');
     const good = servers.getByRole('row', { name: 'good' });
-    expect(await good.textContent()).toMatch(/the own node first.*desk connected.*gpu created/);
+    expect(await good.textContent()).toMatch(/this node first.*desk connected.*gpu created/);
     expect(await good.getByRole('link', { name: 'good' }).getAttribute('href')).toBe('#/server/good');
     await page.getByRole('searchbox', { name: 'Filter shared servers' }).fill('emb');
     await good.waitFor({ state: 'detached' });

@@ -5,6 +5,7 @@ import { serverOf } from '../support.js';
 describe('orders', () => {
   it('a running server can be restarted and stopped, and not started', () => {
     expect(ordersFor(serverOf('a'))).toEqual(['restart', 'stop']);
+    expect(ordersFor({ ...serverOf('a'), elsewhere: true })).toEqual([]);
   });
 
   it.each(['disabled', 'not_allowed', 'misconfigured'] as const)(

@@ -102,13 +102,8 @@ describe('a server that only other nodes run', () => {
   });
 
   test.each([
-    ['connected', 'runs on b', 'calls go to that node.', 'nothing is needed.'],
-    [
-      'created',
-      'is offered by b, and a call starts it there',
-      'calls go to that node.',
-      'nothing is needed.',
-    ],
+    ['connected', 'runs on b', 'calls go to b.', 'nothing is needed.'],
+    ['created', 'is offered by b, and a call starts it there', 'calls go to b.', 'nothing is needed.'],
     [
       'error',
       'is offered by b, and cannot take calls there',
