@@ -7,6 +7,8 @@ const SOCKET = 'toolherd, socket';
 const FLEET_CALL = 'toolherd, fleet/call';
 const LIBRARY = 'toolherd, library';
 const BRIDGE = 'toolherd, bridge with SDK';
+const OTHER_NODE = 'toolherd, another node';
+const NATS_AND_LOCAL = 'a request of NATS, then a local call';
 
 const most = (/** @type {number} */ limit) => ({
   text: `≤ ${limit}`,
@@ -182,6 +184,16 @@ const goals = [
     what: 'transient with a spare that is ready, against singleton',
     goal: most(2),
     of: ({ transient: t }) => t && t['a spare is ready'] / t.singleton,
+  },
+  {
+    what: 'cluster: p50 of a call to another node, against a request of NATS and a local call',
+    goal: most(1.6),
+    of: ({ cluster: c }) => c && c[OTHER_NODE].p50 / c[NATS_AND_LOCAL].p50,
+  },
+  {
+    what: 'cluster: 64 in flight to another node, against the same',
+    goal: least(0.6),
+    of: ({ cluster: c }) => c && c[OTHER_NODE].perSecond / c[NATS_AND_LOCAL].perSecond,
   },
   {
     what: '1,000,000 calls: heap, fds and timers against the start',

@@ -194,6 +194,19 @@ const sections = {
       [`${whole(f.calls)} calls at once, 8 servers`, 'ms', '× relay'],
       Object.entries(f.ms).map(([name, ms]) => [name, number(ms, 1), number(ms / f.ms.relay)]),
     ),
+  'A cluster of three nodes on one machine': ({ cluster: c }) =>
+    c &&
+    table(
+      ['', 'p50 ms', 'p99 ms', '64 in flight, calls a second', '1,000 calls at once, ms', '50 MB result, ms'],
+      Object.entries(c).map(([name, { p50, p99, perSecond, fanOut, large }]) => [
+        name,
+        number(p50, 3),
+        number(p99, 3),
+        whole(perSecond),
+        number(fanOut, 0),
+        number(large, 0),
+      ]),
+    ),
   'A million calls': ({ million: m }) =>
     m &&
     table(

@@ -21,14 +21,16 @@ const entry = (/** @type {string} */ name, more = {}) => ({
 
 /**
  * @param {Bench.Servers} servers names, or names with what else stands in their entries
- * @param {{ folder?: string, variables?: object }} [options] a folder that had a herd before; variables of the daemon
+ * @param {{ folder?: string, variables?: object, cluster?: object }} [options] a folder that had a herd before; variables of
+ * the daemon; its cluster
  */
-export function makeHerd(servers, { folder = makeFolder(), variables = {} } = {}) {
+export function makeHerd(servers, { folder = makeFolder(), variables = {}, cluster } = {}) {
   const home = join(folder, 'home');
   const entries = Array.isArray(servers)
     ? servers.map((name) => entry(name))
     : Object.entries(servers).map(([name, more]) => entry(name, more));
-  const config = { version: '1.0', security: { allowed_commands: [ECHO[0]] }, mcp_servers: entries };
+  const security = { allowed_commands: [ECHO[0]] };
+  const config = { version: '1.0', security, mcp_servers: entries, ...(cluster && { cluster }) };
   writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
   const path = join(home, 'run', 'toolherd.sock');
   const env = { ...environment, TOOLHERD_HOME: home, ...variables };

@@ -7,6 +7,7 @@ const transports = {
   reader: async () => (await import('./reader.mjs')).openReader,
   sdk: async () => (await import('./sdk.mjs')).openSdk,
   library: async () => (await import('./library.mjs')).openLibrary,
+  nats: async () => (await import('./nats.mjs')).openNats,
   mcporter: async () => (await import('./peers.mjs')).openMcporter,
   'mcp-hub': async () => (await import('./peers.mjs')).openHub,
   mcpc: async () => (await import('./peers.mjs')).openMcpc,

@@ -37,7 +37,10 @@ const LIST_MS = 50;
 const LIST_PAUSE_MS = 500;
 /** For each request that joins: a hundred nodes may start at once. */
 const JOIN_MS = 5000;
-/** The bucket forgets what is older. Long: a name is free when its daemon does not answer, and lists are large. */
+/**
+ * The bucket forgets what is older. It is long: a list of servers, which every node gets, is said again only to stay in the
+ * bucket. The name of a node that has died is free before, since it does not answer.
+ */
 const TTL_MS = 3_600_000;
 const RENEW_MS = TTL_MS / 3;
 const RETRY_MS = 1000;
