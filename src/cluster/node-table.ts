@@ -27,6 +27,8 @@ interface Known {
   /** By the clock. */
   heardAt: number;
   reports: number;
+  /** As others see it. Made when it is asked for: there may be ten thousand servers. */
+  shown?: ClusterNode | undefined;
 }
 
 export interface NodeTableOptions {
@@ -81,6 +83,7 @@ export class NodeTable {
     if (known.list?.instance === list.instance && known.list.list >= list.list) return;
     known.list = list;
     known.reports += 1;
+    known.shown = undefined;
     this.#decide(name, true);
   }
 
@@ -107,6 +110,7 @@ export class NodeTable {
     const { beat, list, state: before } = known;
     if (list?.instance !== beat.instance) return;
     known.state = beat.draining ? 'draining' : 'up';
+    known.shown = undefined;
     if (known.state !== before) known.since = dateOf(this.#options.clock);
     if (isChanged || known.state !== before) this.#options.changed();
   }
@@ -131,12 +135,18 @@ export class NodeTable {
   #away(known: Known): boolean {
     if (known.state === 'away') return false;
     known.state = 'away';
+    known.shown = undefined;
     known.since = dateOf(this.#options.clock);
     return true;
   }
 }
 
-function nodeOf(name: string, { beat, list, state, since, reports }: Known): ClusterNode {
+function nodeOf(name: string, known: Known): ClusterNode {
+  known.shown ??= describe(name, known);
+  return known.shown;
+}
+
+function describe(name: string, { beat, list, state, since, reports }: Known): ClusterNode {
   const { instance, version, api, load } = beat;
   const servers = (list?.servers ?? []).map((server) => ({ ...server, in_flight: load[server.name] ?? 0 }));
   return { name, instance, version, api, state, since, reports, servers };

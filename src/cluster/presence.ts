@@ -30,13 +30,18 @@ export interface PresenceOptions {
 /** How often a node says that it is there. */
 const BEAT_MS = 1000;
 const ACK_MS = 900;
+const MOST_UNANSWERED = 3;
 /** Changes of servers within this time are said together. */
 const LIST_MS = 50;
+/** The time between two lists: a server that crashes again and again must not flood the cluster. */
+const LIST_PAUSE_MS = 500;
+/** For each request that joins: a hundred nodes may start at once. */
+const JOIN_MS = 5000;
 /**
  * The bucket forgets what is older. It is long: a list of servers, which every node gets, is said again only to stay in the
  * bucket. The name of a node that has died is free before, since it does not answer.
  */
-const TTL_MS = 300_000;
+const TTL_MS = 3_600_000;
 const RENEW_MS = TTL_MS / 3;
 const RETRY_MS = 1000;
 const PING_MS = 1000;
@@ -63,6 +68,8 @@ export class Presence {
   #lost: () => void = () => undefined;
   /** It says that it is there, also while the bucket does not answer. */
   #isMember = false;
+  /** Beats in a row that the bucket did not acknowledge in time. */
+  #unanswered = 0;
   #isBusy = false;
   #timer: unknown;
   #listTimer: unknown;
@@ -71,8 +78,12 @@ export class Presence {
   /** The list without what each beat says. */
   #offered = '[]';
   #list = 0;
+  /** The last one that is in the bucket. */
+  #saidList = 0;
   /** When the list was last put into the bucket, by the clock. */
   #listedAt = Number.NEGATIVE_INFINITY;
+  /** When it last changed, by the clock. */
+  #changedAt = Number.NEGATIVE_INFINITY;
   readonly #reading = new Set<string>();
 
   constructor(options: PresenceOptions) {
@@ -126,12 +137,18 @@ export class Presence {
     const offered = JSON.stringify(servers.map(({ in_flight: _, ...server }) => server));
     if (offered === this.#offered) return;
     this.#offered = offered;
-    this.#listTimer ??= this.#options.clock.setTimeout(() => {
-      this.#listTimer = undefined;
-      this.#list += 1;
-      this.#listedAt = Number.NEGATIVE_INFINITY;
-      this.#beat();
-    }, LIST_MS);
+    const { clock } = this.#options;
+    const pauseMs = this.#changedAt + LIST_PAUSE_MS - clock.now();
+    this.#listTimer ??= clock.setTimeout(
+      () => {
+        this.#listTimer = undefined;
+        this.#list += 1;
+        this.#changedAt = clock.now();
+        this.#listedAt = Number.NEGATIVE_INFINITY;
+        this.#beat();
+      },
+      Math.max(LIST_MS, pauseMs),
+    );
   }
 
   drain(isDraining: boolean): void {
@@ -162,6 +179,7 @@ export class Presence {
 
   #loseLease(): void {
     this.#lease = undefined;
+    this.#unanswered = 0;
     this.#lost();
   }
 
@@ -201,19 +219,29 @@ export class Presence {
   async #join(
     client: Nats,
   ): Promise<{ lease: { kv: KV; revision: number } } | { why: string; isTaken: true }> {
-    const kvs = new Kvm(jetstream(client, { timeout: ACK_MS }));
+    const kvs = new Kvm(jetstream(client, { timeout: JOIN_MS }));
     const kv = await kvs.create(this.#bucket, { ttl: TTL_MS, history: 1, storage: StorageType.Memory });
     const { self } = this.#options;
     const key = `${KEYS.beat}.${self.node}`;
+    if (!(await this.#isListed(kv))) this.#listedAt = Number.NEGATIVE_INFINITY;
     const found = await kv.get(key);
-    this.#listedAt = Number.NEGATIVE_INFINITY;
     if (found === null || found.operation !== 'PUT')
       return { lease: { kv, revision: await kv.create(key, this.#said()) } };
     const holder = readBeat(found.value);
-    const isOther = holder !== undefined && holder.instance !== self.instance;
+    // what was said without the lease: the next beat takes the revision as it is then
+    if (holder?.instance === self.instance) return { lease: { kv, revision: found.revision } };
+    const isOther = holder !== undefined;
     if (isOther && !(await this.#isDead(kv, key, { ...self, instance: holder.instance }, found.revision)))
       return { why: nameTaken(self.node, holder.version), isTaken: true };
     return { lease: { kv, revision: await kv.update(key, this.#said(), found.revision) } };
+  }
+
+  /** The bucket has the list of this daemon. */
+  async #isListed(kv: KV): Promise<boolean> {
+    const { self } = this.#options;
+    const found = await kv.get(`${KEYS.list}.${self.node}`);
+    const list = found === null ? undefined : readServerList(found.value);
+    return list?.instance === self.instance && list.list === this.#list;
   }
 
   async #isDead(kv: KV, key: string, holder: NodeAddress, revision: number): Promise<boolean> {
@@ -238,7 +266,7 @@ export class Presence {
   #sayUnkept(): void {
     const client = this.#client;
     if (client === undefined || client.isClosed()) return;
-    client.publish(`$KV.${this.#bucket}.${KEYS.beat}.${this.#options.self.node}`, this.#said());
+    client.publish(`$KV.${this.#bucket}.${KEYS.beat}.${this.#options.self.node}`, this.#said(this.#saidList));
   }
 
   async #renew(lease: { kv: KV; revision: number }): Promise<void> {
@@ -247,8 +275,9 @@ export class Presence {
     const list = this.#list;
     try {
       if (clock.now() - this.#listedAt >= RENEW_MS) {
-        await lease.kv.put(`${KEYS.list}.${self.node}`, this.#saidList());
+        await lease.kv.put(`${KEYS.list}.${self.node}`, this.#listMessage());
         this.#listedAt = clock.now();
+        this.#saidList = list;
       }
       const key = `${KEYS.beat}.${self.node}`;
       lease.revision = await lease.kv
@@ -259,11 +288,19 @@ export class Presence {
           if (found !== null && readBeat(found.value)?.instance === self.instance) return found.revision;
           throw error;
         });
-    } catch {
-      if (this.#lease === lease) this.#loseLease();
+      this.#unanswered = 0;
+    } catch (error) {
+      if (this.#lease === lease && this.#isLost(error)) this.#loseLease();
     }
     this.#isBusy = false;
     if (list !== this.#list) this.#beat();
+  }
+
+  /** A bucket that is late is not lost: to join again costs it more than a beat. */
+  #isLost(error: unknown): boolean {
+    if (!(error instanceof errors.TimeoutError)) return true;
+    this.#unanswered += 1;
+    return this.#unanswered >= MOST_UNANSWERED;
   }
 
   #said(list = this.#list): Uint8Array {
@@ -279,7 +316,7 @@ export class Presence {
     });
   }
 
-  #saidList(): Uint8Array {
+  #listMessage(): Uint8Array {
     const { self, log } = this.#options;
     const most = (this.#client?.info?.max_payload ?? 2 ** 20) - HEAD_BYTES;
     let servers = this.#servers;
