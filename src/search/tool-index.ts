@@ -18,7 +18,7 @@ const COVERAGE = 0.2;
 const MOST_FOR_CALLS = 0.05;
 /** The number of calls that brings half of it. */
 const HALF_CALLS = 5;
-/** Tools with less than this part of the best score are left out: they share a word that says little. */
+/** Tools that fit less than this part of the best are left out: they share a word that says little. */
 const LEAST = 0.1;
 /** A longer query is cut: an agent may send its whole task. */
 const MOST_STEMS = 64;
@@ -38,9 +38,14 @@ interface Entry<T> {
   document: ToolDocument;
 }
 
-export interface Match<T> {
+export interface Ranked<T> {
   item: T;
   score: number;
+}
+
+export interface Match<T> extends Ranked<T> {
+  /** The score without what calls and the name bring. */
+  fit: number;
   /** Its name has every word of the query. */
   isNamed: boolean;
 }
@@ -129,7 +134,8 @@ export class ToolIndex<T> {
       // words alone bring at most `whole`, and calls 5 % more: a name with every word of the query comes before all others
       const isNamed =
         this.#literal[slot] === literal.length && literal.every((one) => document.name.has(one));
-      const score = this.#scores[slot]! * covered + (isNamed ? 2 * whole : 0);
+      const fit = this.#scores[slot]! * covered;
+      const score = fit + (isNamed ? 2 * whole : 0);
       this.#scores[slot] = 0;
       this.#found[slot] = 0;
       this.#literal[slot] = 0;
@@ -137,7 +143,8 @@ export class ToolIndex<T> {
         continue;
       const calls = callsOf?.(item) ?? 0;
       const withCalls = score * (1 + (MOST_FOR_CALLS * calls) / (calls + HALF_CALLS));
-      if (best.admits(withCalls) && accept?.(item) !== false) best.add({ entry, score: withCalls, isNamed });
+      if (best.admits(withCalls) && accept?.(item) !== false)
+        best.add({ entry, score: withCalls, fit, isNamed });
     }
     return best.matches();
   }
@@ -231,10 +238,8 @@ export class ToolIndex<T> {
   }
 }
 
-interface Found<T> {
+interface Found<T> extends Omit<Match<T>, 'item'> {
   entry: Entry<T>;
-  score: number;
-  isNamed: boolean;
 }
 
 /** The best so many, in order. A sort of all that match would take longer than the search. */
@@ -261,10 +266,10 @@ class Best<T> {
   }
 
   matches(): Match<T>[] {
-    const least = LEAST * (this.#found[0]?.score ?? 0);
+    const least = LEAST * this.#found.reduce((most, { fit }) => Math.max(most, fit), 0);
     return this.#found
-      .filter(({ score }) => score >= least)
-      .map(({ entry: { item }, score, isNamed }) => ({ item, score, isNamed }));
+      .filter(({ fit }) => fit >= least)
+      .map(({ entry: { item }, score, fit, isNamed }) => ({ item, score, fit, isNamed }));
   }
 }
 

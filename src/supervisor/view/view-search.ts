@@ -2,7 +2,7 @@ import type { SearchParams, SearchResult, ToolMatch } from '../../fleet/fleet.js
 import { cosine, fuse, type ToolVectors, textOfTool, type Vector } from '../../search/meaning.js';
 import { firstSentence, signature } from '../../search/signature.js';
 import { type ToolDocument, toolDocument } from '../../search/tool-document.js';
-import { type Match, ToolIndex } from '../../search/tool-index.js';
+import { type Ranked, ToolIndex } from '../../search/tool-index.js';
 import { isStopWord, nameWords, proseWords } from '../../search/words.js';
 import { nextTurn, serialize } from '../../shared/async.js';
 import type { Clock } from '../../shared/clock.js';
@@ -98,7 +98,7 @@ export class ViewSearch {
         accept,
         callsOf: (tool) => calls.of(tool.server, String(tool.definition.name)),
       });
-      const isAsked = ({ item }: Match<IndexedTool>) =>
+      const isAsked = ({ item }: Ranked<IndexedTool>) =>
         (server === undefined || item.server.spec.name === server) && accept(item);
       const matches = meanings === undefined ? byWords : fuse(byWords, meanings.filter(isAsked), most);
       return {
@@ -144,10 +144,10 @@ export class ViewSearch {
   async #meanings(
     vectors: ToolVectors,
     meant: Vector | undefined,
-  ): Promise<Match<IndexedTool>[] | undefined> {
+  ): Promise<Ranked<IndexedTool>[] | undefined> {
     const { clock, catalog } = this.#options;
     const names = catalog.publicNames('tools');
-    const found: Match<IndexedTool>[] = [];
+    const found: Ranked<IndexedTool>[] = [];
     let count = 0;
     let begunAt = clock.now();
     for (const { items } of this.#indexed.values()) {
@@ -155,8 +155,7 @@ export class ViewSearch {
         if (!isCallable(item, names)) continue;
         count += 1;
         const vector = vectors.of(this.#textOf(item));
-        if (vector !== undefined && meant !== undefined)
-          found.push({ item, score: cosine(meant, vector), isNamed: false });
+        if (vector !== undefined && meant !== undefined) found.push({ item, score: cosine(meant, vector) });
         if (clock.now() - begunAt < SLICE_MS) continue;
         await nextTurn();
         begunAt = clock.now();
