@@ -10,6 +10,9 @@ export interface PageParams {
 /** The part of a kept text that an agent asked for, or what is wrong with its question. */
 export type TextPage = { text: string } | { problem: string };
 
+/** What is paged. `note`: where it is, as far as the agent has not named it. */
+type TextPart = { text: string; note: string } | { problem: string };
+
 const DEFAULT_LIMIT = 20_000;
 /** A longer text is not parsed for a pointer: the daemon would answer no call meanwhile. */
 const MOST_PARSED = 16 * 2 ** 20;
@@ -19,7 +22,8 @@ const MOST_PARSED = 16 * 2 ** 20;
  * which characters these are, and where the next page begins.
  */
 export function pageOfText(whole: string, asked: PageParams, most: number): TextPage {
-  const part = asked.pointer === undefined ? { text: whole } : partAt(whole, asked.pointer);
+  const part: TextPart =
+    asked.pointer === undefined ? { text: whole, note: '' } : partAt(whole, asked.pointer);
   if ('problem' in part) return part;
   const text = asked.match === undefined ? part.text : linesWith(part.text, asked.match);
   if (text === '' && asked.match !== undefined) return { text: `no line has ${JSON.stringify(asked.match)}` };
@@ -30,7 +34,9 @@ export function pageOfText(whole: string, asked: PageParams, most: number): Text
   const end = startOf(text, Math.min(text.length, from + Math.max(1, Math.min(limit, most))));
   const to = end > from ? end : Math.min(text.length, from + 2);
   const rest = to < text.length ? `; next: offset ${to}` : '; this is the end';
-  return { text: `${text.slice(from, to)}\n[characters ${from} to ${to} of ${text.length}${rest}]` };
+  return {
+    text: `${text.slice(from, to)}\n[characters ${from} to ${to} of ${text.length}${part.note}${rest}]`,
+  };
 }
 
 /** Does not split a surrogate pair. */
@@ -76,18 +82,16 @@ function piecesAround(line: string, wanted: string): [from: number, to: number][
 }
 
 /** RFC 6901. A text is given as it is, any other value as JSON. */
-function partAt(whole: string, pointer: string): TextPage {
+function partAt(whole: string, pointer: string): TextPart {
   if (pointer !== '' && !pointer.startsWith('/')) return { problem: "'pointer' must begin with /" };
   if (whole.length > MOST_PARSED)
     return {
       problem: `the result has ${whole.length} characters: too long for 'pointer'; use offset or match`,
     };
-  let value: unknown;
-  try {
-    value = JSON.parse(whole);
-  } catch {
+  const json = jsonOf(whole);
+  if (json === undefined)
     return { problem: "the result is no JSON: use offset or match instead of 'pointer'" };
-  }
+  let { value } = json;
   let place = '';
   for (const word of pointer.split('/').slice(1)) {
     const key = word.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -95,7 +99,24 @@ function partAt(whole: string, pointer: string): TextPage {
     value = (value as Record<string, unknown>)[key];
     place = `${place}/${word}`;
   }
-  return { text: typeof value === 'string' ? value : JSON.stringify(value, null, 1) };
+  return { text: typeof value === 'string' ? value : JSON.stringify(value, null, 1), note: json.note };
+}
+
+/** Structured content that is not what the text says is the last line of the kept text. */
+function jsonOf(whole: string): { value: unknown; note: string } | undefined {
+  const all = parsed(whole);
+  if (all !== undefined) return { value: all, note: '' };
+  const structure = parsed(whole.slice(whole.lastIndexOf('\n') + 1));
+  return isObject(structure) ? { value: structure, note: ', in the JSON of the last line' } : undefined;
+}
+
+/** Undefined where it is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function has(value: unknown, key: string): boolean {

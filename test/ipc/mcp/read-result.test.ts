@@ -45,6 +45,14 @@ describe('the pages of a text', () => {
     });
   });
 
+  test('are by a pointer those of the structure in the last line, where the text before it is no JSON', () => {
+    const text = `Three rows:\n- one\n${JSON.stringify({ rows: ['one', 'two\nlines'] })}`;
+    expect(pageOfText(text, { pointer: '/rows/1' }, 100)).toEqual({
+      text: 'two\nlines\n[characters 0 to 9 of 9, in the JSON of the last line; this is the end]',
+    });
+    expect(pageOfText('no json\n3', { pointer: '/a' }, 100)).toHaveProperty('problem');
+  });
+
   test('say what is wrong with a pointer or an offset', () => {
     const text = JSON.stringify({ a: { 'b/c~d': ['e'] } });
     expect(pageOfText(text, { pointer: '/a/b~1c~0d/0' }, 100)).toEqual({
