@@ -102,6 +102,15 @@ describe('an agent in search mode', () => {
     await until(() => agent.changes() > 0);
   });
 
+  it('lists by a glob of `always` no tools of a server whose name only begins like it', async () => {
+    const surface = { mode: 'search', always: ['good.e*'] };
+    const { home } = await startHerd(
+      config([server('good', 'good.mjs'), server('good.else', 'good.mjs')], { surface }),
+    );
+    const agent = await agent2025(home);
+    expect(namesOf(await agent.tools())).toEqual([...OWN, 'good__echo', 'good__env', 'good__exit']);
+  });
+
   it('prefers the tools of toolherd; a tool of the same name is called through call_tool', async () => {
     const { home } = await startHerd(config([server('search', 'shadow.mjs')]));
     const agent = await agent2025(home, '--separator', '_', '--surface', 'search');
