@@ -149,6 +149,7 @@ export class AgentSurface {
 
   #ownList(always: readonly ToolEntry[], cursor: string | undefined): McpResult {
     this.#listed = 'search';
+    this.#options.fleet.prepareSearch();
     const others = always.filter((tool) => !isOwnName(this.#nameOf(tool)));
     const definitions: JsonObject[] = [...OWN_TOOLS, ...others.map((tool) => this.#alwaysListed(tool))];
     const { items, ...rest } = pageOf(definitions, ({ name }) => String(name), cursor);

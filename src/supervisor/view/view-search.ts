@@ -4,7 +4,7 @@ import { firstSentence, signature } from '../../search/signature.js';
 import { type ToolDocument, toolDocument } from '../../search/tool-document.js';
 import { type Ranked, ToolIndex } from '../../search/tool-index.js';
 import { isStopWord, nameWords, proseWords } from '../../search/words.js';
-import { nextTurn, serialize } from '../../shared/async.js';
+import { coalesce, nextTurn, serialize } from '../../shared/async.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { Separator } from '../../shared/mcp/separators.js';
@@ -61,18 +61,37 @@ const documents = new WeakMap<JsonObject, { document: ToolDocument; instructions
 const texts = new WeakMap<JsonObject, string>();
 
 /**
- * Finds tools of a view by what they do. The index is made at the first search and brought up to date by each search: then
- * only servers with other lists than before are read, also those whose lists are from the cache. Which tools may be found
- * is decided with the answer, from the present lists and pins.
+ * Finds tools of a view by what they do. The index is made for the first agent that will search, or by the first search.
+ * From then on it follows the lists in the background, and each search reads what is left: only servers with other lists
+ * than before, also those whose lists are from the cache. Which tools may be found is decided with the answer, from the
+ * present lists and pins.
  */
 export class ViewSearch {
   readonly #options: ViewSearchOptions;
   readonly #index = new ToolIndex<IndexedTool>();
   readonly #indexed = new Map<string, Indexed>();
   readonly #inTurn = serialize();
+  #state: 'unused' | 'used' = 'unused';
+  readonly #follow = coalesce(async () => {
+    // several lists may change in one turn
+    await nextTurn();
+    await this.#options.calls.recall();
+    await this.#inTurn(() => this.#update());
+  });
 
   constructor(options: ViewSearchOptions) {
     this.#options = options;
+  }
+
+  /** An agent will search: it need not wait until the index is made. */
+  prepare(): void {
+    this.#state = 'used';
+    this.#follow();
+  }
+
+  /** Lists, servers or the profile have changed. */
+  changed(): void {
+    if (this.#state === 'used') this.#follow();
   }
 
   async search(
@@ -80,6 +99,7 @@ export class ViewSearch {
     separator?: Separator,
   ): Promise<SearchResult> {
     const { catalog, calls, redact } = this.#options;
+    this.#state = 'used';
     const vectors = this.#options.vectors();
     const [asked, meant] = await Promise.all([
       catalog.read('tools', server),
@@ -130,7 +150,7 @@ export class ViewSearch {
         const renamed = lens?.publicNameOf(name, String(definition.name));
         this.#index.add(name, item, documentOf(name, definition, instructions, renamed));
         if (clock.now() - begunAt < SLICE_MS) continue;
-        await new Promise(setImmediate);
+        await nextTurn();
         begunAt = clock.now();
       }
       this.#indexed.set(name, { server, tools, instructions, items });
