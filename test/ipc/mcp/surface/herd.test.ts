@@ -254,6 +254,16 @@ describe('an agent in search mode', () => {
     expect(namesOf(await agent.tools())).toEqual(OWN);
   });
 
+  it('is told by describe_tools what to do about a name that no tool has', async () => {
+    const { home } = await startHerd(config([server('good', 'good.mjs')]));
+    const agent = await agent2025(home);
+    const described = textOf(await agent.call('describe_tools', { names: ['good__ecko', 'weather'] }));
+    expect(described.split('\n')).toEqual([
+      "good__ecko: no tool has this name; did you mean 'good__echo'?",
+      'weather: no tool has this name; find one with search_tools',
+    ]);
+  });
+
   it('gets a result that says what is wrong with a question', async () => {
     const { home } = await startHerd(config([server('good', 'good.mjs')]));
     const agent = await agent2025(home, '--surface', 'search');
