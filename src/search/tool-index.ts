@@ -1,13 +1,8 @@
-import { SYNONYMS } from './synonyms.js';
+import { type QueryWord, queryWords } from './query-words.js';
 import type { ToolDocument } from './tool-document.js';
-import { isWeak, joinedStems, proseWords, stem, stemsOf } from './words.js';
 
 /** How soon more of the same word counts no more (k1 of BM25). */
 const SATURATION = 1.5;
-/** A synonym counts this much of the word itself. */
-const SYNONYM = 0.5;
-/** A weak word counts this much where it stands. */
-const WEAK = 0.5;
 /** A stem that begins as the word does counts this much of it. */
 const SIMILAR = 0.7;
 /** Stems that have so many first letters in common can be similar. */
@@ -20,8 +15,6 @@ const MOST_FOR_CALLS = 0.05;
 const HALF_CALLS = 5;
 /** Tools that fit less than this part of the best are left out: they share a word that says little. */
 const LEAST = 0.1;
-/** A longer query is cut: an agent may send its whole task. */
-const MOST_STEMS = 64;
 
 /** Which tools have a stem, and how much it says about each. */
 interface Postings {
@@ -117,7 +110,7 @@ export class ToolIndex<T> {
 
   /** The best tools for a query, the best first. Equals are in the order of their groups' names, then of their group. */
   search(query: string, { limit, group, accept, callsOf }: SearchOptions<T>): Match<T>[] {
-    const words = wordsOf(query).map(
+    const words = queryWords(query).map(
       ({ isWhole, alternatives: [own, ...others] }): QueryWord => ({
         isWhole,
         alternatives: [own, ...others, ...(isWhole ? this.#similar(own[0]) : [])],
@@ -278,27 +271,4 @@ function isBefore<T>({ entry, score }: Found<T>, other: Found<T>): boolean {
   if (score !== other.score) return score > other.score;
   const { group, place } = other.entry;
   return entry.group === group ? entry.place < place : entry.group < group;
-}
-
-/** One word of a query. */
-interface QueryWord {
-  /** It stands in the query as it is; false: it is two neighbours joined. */
-  isWhole: boolean;
-  /** Its stem, then its synonyms, each with how much it counts. */
-  alternatives: readonly [[own: string, factor: number], ...[one: string, factor: number][]];
-}
-
-/** Each different word once. A query of nothing but words of grammar is taken as it is. */
-function wordsOf(query: string): QueryWord[] {
-  const words = proseWords(query);
-  const stems = stemsOf(words);
-  const whole = new Set((stems.length > 0 ? stems : words.map(stem)).slice(0, MOST_STEMS));
-  const joined = new Set(joinedStems(words).slice(0, MOST_STEMS));
-  const found: QueryWord[] = [];
-  for (const one of whole) {
-    const synonyms = (SYNONYMS.get(one) ?? []).map((other): [string, number] => [other, SYNONYM]);
-    found.push({ isWhole: true, alternatives: [[one, isWeak(one) ? WEAK : 1], ...synonyms] });
-  }
-  for (const one of joined) if (!whole.has(one)) found.push({ isWhole: false, alternatives: [[one, 1]] });
-  return found;
 }
