@@ -3,7 +3,7 @@ import { characterStart } from '../../shared/text/cut-text.js';
 /** Of a longer line, such as JSON without spaces, only what is around each match is shown. */
 const LONG_LINE = 2000;
 const AROUND = 200;
-/** Characters. Whoever gets more could as well read the whole text. */
+/** Characters. An agent that wants more can read the whole text. */
 const MOST_FOUND = 2 ** 20;
 const MORE = '… there are more: search for a longer text';
 
