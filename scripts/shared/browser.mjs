@@ -1,6 +1,6 @@
 // The Chromium of an npm package, for the tests of the page and for its screenshots.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
@@ -35,7 +35,7 @@ export async function launchBrowser() {
     executablePath: join(folder, 'chromium'),
     args: SWITCHES,
     headless: true,
-    env: { PATH: process.env.PATH ?? '', HOME: folder, FONTCONFIG_PATH: join(folder, 'fonts') },
+    env: { PATH: process.env.PATH ?? '', HOME: folder, FONTCONFIG_PATH: fontConfigOf(folder) },
   });
 }
 
@@ -46,7 +46,7 @@ function unpackBrowser() {
     .replace(/build\/.*$/, 'package.json');
   const { version } = JSON.parse(readFileSync(manifest, 'utf8'));
   const folder = join(CACHE, `chromium-${version}`);
-  if (existsSync(folder)) return folder;
+  if (isUnpacked(folder)) return folder;
   mkdirSync(CACHE, { recursive: true });
   const program = [process.execPath, import.meta.filename, folder];
   execFileSync('flock', [`${folder}.lock`, ...program], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -55,14 +55,30 @@ function unpackBrowser() {
 
 /** The package unpacks to the folder of temporary files, in several steps. */
 async function unpack(/** @type {string} */ folder) {
-  if (existsSync(folder)) return;
+  if (isUnpacked(folder)) return;
   const part = `${folder}.part`;
   rmSync(part, { recursive: true, force: true });
   mkdirSync(part);
   process.env.TMPDIR = part;
   const { default: packed } = await import('@sparticuz/chromium');
   await packed.executablePath();
+  mkdirSync(fontConfigOf(part));
+  writeFileSync(join(fontConfigOf(part), 'fonts.conf'), fontConfig(join(folder, 'fonts')));
+  rmSync(folder, { recursive: true, force: true });
   renameSync(part, folder);
 }
+
+const isUnpacked = (/** @type {string} */ folder) => existsSync(fontConfigOf(folder));
+
+const fontConfigOf = (/** @type {string} */ folder) => join(folder, 'font-config');
+
+/** The package's own file names folders that only its servers have. A browser that finds no font ends with the first page. */
+const fontConfig = (/** @type {string} */ fonts) => `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${fonts}</dir>
+  <cachedir>${fonts}-cache</cachedir>
+</fontconfig>
+`;
 
 if (process.argv[1] === import.meta.filename) await unpack(process.argv[2] ?? '');

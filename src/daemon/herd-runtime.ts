@@ -178,7 +178,7 @@ export class HerdRuntime {
     this.#stopHistory();
     await this.shutdown();
     this.#agentViews.close();
-    this.#vectors?.close();
+    await this.#vectors?.close();
     this.#eras.close();
     await this.#packages.close();
     await this.#processes.close();
@@ -413,7 +413,7 @@ export class HerdRuntime {
     const isSearchChanged = !isDeepStrictEqual(this.#settings.search, settings.search);
     this.#settings = settings;
     if (isSearchChanged) {
-      this.#vectors?.close();
+      void this.#vectors?.close();
       this.#vectors = this.#createVectors();
     }
     if (isLevelChanged) this.#levelChanged();

@@ -63,6 +63,9 @@ export class EmbeddedVectors implements ToolVectors {
   #state: 'reading' | 'resting' | 'asking' = 'reading';
   #runningQueries = 0;
   #roomMadeAt = Number.NEGATIVE_INFINITY;
+  /** Reads the file. */
+  readonly #opening: Promise<void>;
+  #asking: Promise<void> = Promise.resolve();
 
   constructor(options: EmbeddedVectorsOptions) {
     this.#options = options;
@@ -71,7 +74,7 @@ export class EmbeddedVectors implements ToolVectors {
     this.#queries = new Requests(clock, restMs);
     const path = join(folder, `${this.#hash('file')}.vectors`);
     this.#file = new VectorFile(path, 2 * mostBytes);
-    void this.#open(path);
+    this.#opening = this.#open(path);
   }
 
   of(text: string): Vector | undefined {
@@ -125,9 +128,12 @@ export class EmbeddedVectors implements ToolVectors {
     };
   }
 
-  close(): void {
+  /** Resolves when nothing is asked or written any more. */
+  async close(): Promise<void> {
     this.#ended.abort();
     this.#tools.close();
+    await Promise.all([this.#opening, this.#asking]);
+    await this.#file.written();
   }
 
   async #open(path: string): Promise<void> {
@@ -143,7 +149,7 @@ export class EmbeddedVectors implements ToolVectors {
   #work(): void {
     if (this.#state !== 'resting' || this.#tools.areResting || this.#ended.signal.aborted) return;
     this.#state = 'asking';
-    void this.#askForWaiting().finally(() => {
+    this.#asking = this.#askForWaiting().finally(() => {
       this.#state = 'resting';
     });
   }

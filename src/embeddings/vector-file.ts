@@ -62,6 +62,11 @@ export class VectorFile {
     return this.#inTurn(() => this.#write(vectors));
   }
 
+  /** Resolves when all that was to be written before is in the file. */
+  written(): Promise<void> {
+    return this.#inTurn(async () => undefined);
+  }
+
   async #write(vectors: ReadonlyMap<VectorKey, Float32Array>): Promise<void> {
     const [first] = vectors.values();
     if (first === undefined) return;

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeF
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EmbeddedVectors, type EmbeddedVectorsOptions } from '../../src/embeddings/embedded-vectors.js';
+import { nextTurn } from '../../src/shared/async.js';
 import { systemClock } from '../../src/shared/clock.js';
 import {
   answer,
@@ -121,7 +122,7 @@ describe('vectors of a service', () => {
     const first = await known('a letter');
     await known('a picture');
     const file = await written(folder, 2);
-    vectors.close();
+    await vectors.close();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     server.requests.length = 0;
     const again = open(server, { folder });
@@ -138,7 +139,7 @@ describe('vectors of a service', () => {
     const { folder, known, vectors } = open(server);
     await known('a letter');
     const file = await written(folder, 1);
-    vectors.close();
+    await vectors.close();
     const whole = readFileSync(file);
     appendFileSync(file, Buffer.alloc(50, 7));
     await open(server, { folder }).known('a letter');
@@ -221,6 +222,17 @@ describe('a service that answers with', () => {
     await known('a picture');
     await until(() => vectors.ofQuery('correspondence'));
     expect(vectors.report().problem).toBeNull();
+  });
+});
+
+describe('closing vectors', () => {
+  it('waits until the file has all that are known', async () => {
+    const server = await embeddingServer();
+    const { vectors, folder } = open(server);
+    // the file is written from the turn on in which a vector becomes known
+    while (vectors.of('a letter') === undefined) await nextTurn();
+    await vectors.close();
+    expect(readdirSync(folder)).toEqual([expect.stringMatching(/^[0-9a-f]{64}\.vectors$/)]);
   });
 });
 
