@@ -142,6 +142,10 @@ export const ROOMS: readonly Room[] = [
       ['events', 'event bus, journal, messages of servers, records of calls'],
       ['catalog', 'what servers offer, and under which public names'],
       ['pins', 'compares tool definitions with their pins'],
+      [
+        'cluster',
+        'a server that other nodes of the cluster have, too: the choice of a node, calls that move',
+      ],
       ['server', 'one configured server: replicas, transient processes, gates, permits'],
       ['view', 'the servers and lists that one agent sees'],
       ['routing', 'requests to the herd: which server gets them, fan-out, results'],
@@ -170,6 +174,13 @@ export const ROOMS: readonly Room[] = [
     imports: ['shared', 'fleet', 'processes', 'link', 'ipc'],
     types: ['machines', 'config'],
     packages: ['node'],
+  },
+  {
+    name: 'cluster',
+    does: 'the other nodes of a cluster on NATS: who is there and what they offer, and streams to them',
+    imports: ['shared'],
+    types: ['config'],
+    packages: ['node', '@nats-io/transport-node', '@nats-io/jetstream', '@nats-io/kv'],
   },
   {
     name: 'log',
@@ -220,6 +231,7 @@ export const ROOMS: readonly Room[] = [
       ['server', 'one server'],
       ['agents', 'who is connected'],
       ['calls', 'the audit'],
+      ['cluster', 'the nodes of the cluster, and what they share'],
       ['config', 'problems of the config, reload, trust'],
       ['registry', 'search and add'],
       ['.', ''],
@@ -239,10 +251,18 @@ export const ROOMS: readonly Room[] = [
       'supervisor',
       'ipc',
       'herds',
+      'cluster',
       'log',
       'dashboard',
     ],
     packages: ['node'],
+    inside: [
+      [
+        'cluster',
+        'this daemon as a node of a cluster: servers of other nodes here, and what other nodes may use',
+      ],
+      ['.', ''],
+    ],
   },
   {
     name: 'library',

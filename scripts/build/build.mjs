@@ -48,6 +48,8 @@ const command = {
 const apartOfDaemon = { sdk: '@modelcontextprotocol/client', ws: 'ws' };
 /** Code that a daemon loads when a user opens the page. */
 const dashboard = { dashboard: 'src/dashboard/dashboard.ts' };
+/** Code that the daemon of a node of a cluster loads, with the client of NATS. (The command `cluster` has its own file.) */
+const nats = { nats: 'src/cluster/cluster.ts' };
 /** Packages that many commands use: one file instead of a copy of 100 kB in each of their bundles. */
 const apartOfCommands = { yaml: 'yaml', execa: 'execa' };
 
@@ -90,10 +92,18 @@ await Promise.all([
   build({
     ...command,
     entryPoints: { program: 'src/daemon/program.ts' },
-    plugins: [keepApart({ ...apartOfDaemon, dashboard: '\\.\\./dashboard/dashboard\\.js' }), leaveOut],
+    plugins: [
+      keepApart({
+        ...apartOfDaemon,
+        dashboard: '\\.\\./dashboard/dashboard\\.js',
+        nats: '\\.\\./\\.\\./cluster/cluster\\.js',
+      }),
+      leaveOut,
+    ],
     // a script from a code cache can call require, but not import()
     supported: { 'dynamic-import': false },
   }),
+  build({ ...command, entryPoints: nats }),
   build({ ...command, entryPoints: dashboard, plugins: [keepApart({ ws: 'ws', yaml: 'yaml' })] }),
   build({
     ...command,

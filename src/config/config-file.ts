@@ -9,18 +9,33 @@ import type { HerdSpec, Settings } from './fields/spec.js';
 import { type Data, type DataMap, isMap, type SourceDocument } from './parse/document.js';
 import { parseYaml } from './parse/parse-yaml.js';
 import { configError, type Path, type Problem } from './parse/problem.js';
+import { readCluster, refuseCluster } from './read-cluster.js';
 import { readHerds, refuseHerds } from './read-herds.js';
 import { type FileProfiles, readProfiles } from './read-profiles.js';
 
-/** Reads config.yaml: settings, `mcp_servers` and `herds`. Unknown keys are errors, since the whole file is ours. */
+interface ConfigFile {
+  settings: Settings;
+  entries: ParsedEntry[];
+  herds: HerdSpec[];
+  /** `cluster` as written. */
+  cluster: DataMap | undefined;
+  profiles: FileProfiles | undefined;
+}
+
+/** What there is without a config.yaml. */
+export function noConfigFile(): ConfigFile {
+  return { settings: defaultSettings(), entries: [], herds: [], cluster: undefined, profiles: undefined };
+}
+
+/** Reads config.yaml. Unknown keys are errors, since the whole file is ours. */
 export function readConfigFile(
   document: SourceDocument,
   place: Pick<FileContext, 'folder' | 'userHome'>,
   report: Report,
   warn: Report,
-): { settings: Settings; entries: ParsedEntry[]; herds: HerdSpec[]; profiles: FileProfiles | undefined } {
+): ConfigFile {
   const top = topOf(document, report);
-  if (top === undefined) return { settings: defaultSettings(), entries: [], herds: [], profiles: undefined };
+  if (top === undefined) return noConfigFile();
   for (const key of Object.keys(top)) {
     if ((CONFIG_KEYS as readonly string[]).includes(key)) continue;
     const near = document.didYouMean(key, CONFIG_KEYS);
@@ -44,12 +59,25 @@ export function readConfigFile(
   };
   const items = listOf(document, top, 'mcp_servers', report);
   const entries = readEntries(document, ['mcp_servers'], items, context, report, warn);
+  const cluster = readCluster(document, top, report);
+  if ((top.cluster ?? null) === null) warnWithoutCluster(entries, warn);
   return {
     settings,
     entries,
     herds: readHerds(document, top, entries, report),
+    cluster,
     profiles: readProfiles(document, top, report),
   };
+}
+
+function warnWithoutCluster(entries: readonly ParsedEntry[], warn: Report): void {
+  for (const { document, fields, at } of entries) {
+    for (const field of ['place', 'cluster'] as const) {
+      if (fields[field] === undefined) continue;
+      const message = `'${field}' has no effect: this config has no cluster`;
+      warn(document.problem('MCPConfigError', at(field), message, "add 'cluster:', or remove it", 'key'));
+    }
+  }
 }
 
 /** As `readConfigFile`, from a text. Throws a ConfigError with every problem. */
@@ -77,6 +105,7 @@ export function readAgentFile(
   const top = topOf(document, report);
   if (top === undefined) return [];
   refuseHerds(document, report);
+  refuseCluster(document, report);
   const items = listOf(document, top, 'tools', report).map((item, index) => {
     if (!isMap(item)) return undefined;
     const isUntyped = (item.type ?? null) === null;

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { CLUSTER_FIELDS, clusterShape } from './fields/cluster.js';
 import { type Default, defaultText } from './fields/defaults.js';
 import { ENTRY, FIELDS, type FieldName } from './fields/entry-fields.js';
 import { HERD_FIELDS, herdShape } from './fields/herd.js';
@@ -14,7 +15,7 @@ const NULL = { type: 'null' };
 /** The JSON Schema of one of the two files, for editors. It is made from the shapes that the loader checks. */
 export function fileSchema(kind: 'agent' | 'config'): Schema {
   const title = kind === 'agent' ? 'agent.yaml' : 'config.yaml';
-  const $defs = { entry: entrySchema(), source: strip(z.toJSONSchema(SOURCE, { io: 'input' })) };
+  const $defs = { entry: entrySchema(kind), source: strip(z.toJSONSchema(SOURCE, { io: 'input' })) };
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: `toolherd ${title}`,
@@ -55,6 +56,7 @@ function configSchema(): Schema {
       version: { anyOf: [strip(z.toJSONSchema(versionShape(), { io: 'input' })), NULL] },
       mcp_servers: { type: ['array', 'null'], items: { if: isSource, then: SOURCE_REF, else: ENTRY_REF } },
       herds: herdsSchema(),
+      cluster: clusterSchema(),
       profiles: profilesSchema(),
       daemon: section('daemon'),
       search: section('search'),
@@ -75,6 +77,15 @@ function herdsSchema(): Schema {
   };
 }
 
+function clusterSchema(): Schema {
+  const cluster = strip(z.toJSONSchema(clusterShape(), { io: 'input' }));
+  const properties = cluster.properties as Record<string, Schema>;
+  for (const [key, field] of Object.entries(CLUSTER_FIELDS))
+    properties[key]!.description = descriptionOf(field);
+  const description = 'Makes the daemon a node of a cluster, whose nodes use the servers of each other.';
+  return { description, anyOf: [cluster, NULL] };
+}
+
 function profilesSchema(): Schema {
   const profile = strip(z.toJSONSchema(profileShape(), { io: 'input' }));
   const properties = profile.properties as Record<string, Schema>;
@@ -88,11 +99,15 @@ function profilesSchema(): Schema {
   };
 }
 
-function entrySchema(): Schema {
+function entrySchema(kind: 'agent' | 'config'): Schema {
   const schema = strip(z.toJSONSchema(ENTRY, { io: 'input' }));
   const properties = schema.properties as Record<string, Schema>;
   const required = schema.required as string[];
   for (const [name, field] of Object.entries(FIELDS)) {
+    if (kind === 'agent' && field.group === 'cluster') {
+      properties[name] = { description: descriptionOf(field), ...NULL };
+      continue;
+    }
     const plain = properties[name]!;
     properties[name] = {
       description: descriptionOf(field),

@@ -1,12 +1,12 @@
 import { dirname, resolve } from 'node:path';
 import type { Profile } from '../shared/mcp/profile.js';
 import { Redactor } from '../shared/secrets/redactor.js';
-import { readAgentFile, readAgentProfiles, readConfigFile } from './config-file.js';
+import { isElsewhere, withClusterPart } from './cluster-part.js';
+import { noConfigFile, readAgentFile, readAgentProfiles, readConfigFile } from './config-file.js';
 import { readEntry, warnWithoutDescription } from './entry/entry.js';
 import { type LaunchCommand, launchCommand } from './entry/launch-command.js';
 import { disabledSpec, findUnset, misconfiguredSpec, resolveEntry } from './entry/resolve.js';
 import type { FileContext, ParsedEntry, Report } from './fields/parsed-entry.js';
-import { defaultSettings } from './fields/settings.js';
 import type { ServerSpec, Settings } from './fields/spec.js';
 import type { FileVariable, LoadedHerd, LoadOptions } from './loaded.js';
 import type { SourceDocument } from './parse/document.js';
@@ -14,10 +14,11 @@ import { parseYaml } from './parse/parse-yaml.js';
 import { ConfigError, configError, fileProblem, type Problem } from './parse/problem.js';
 import { FileReadError, readSmallFile } from './parse/read-file.js';
 import { checkProfiles, type FileProfiles } from './read-profiles.js';
+import { type ResolvedCluster, resolveCluster } from './resolve-cluster.js';
 import { resolveSearch } from './resolve-search.js';
 import type { PlannedEntry } from './trust/trust.js';
 import { isUserOwnedFile } from './trust/trusted-path.js';
-import type { LoadEnvironment } from './variables/expander.js';
+import type { ExpandedPart, LoadEnvironment } from './variables/expander.js';
 
 export type { LoadOptions };
 
@@ -55,20 +56,34 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   const global = readGlobal(options, reportGlobal, warn);
   const agent = readAgent(options, global.settings, report, warn);
   const names = new Set(agent?.entries.map(({ name }) => name));
+  const { loadEnvironment, uses } = loadingFrom(options);
+  const { redactor } = loadEnvironment;
+  // a daemon runs its herd without embeddings or the cluster rather than not at all
+  const reportPart = options.reader === 'daemon' ? warn : reportGlobal;
+  const cluster = clusterOf(global, options, loadEnvironment, reportPart, warn);
   const planned = plan(
     [...global.entries.filter(({ name }) => !names.has(name)), ...(agent?.entries ?? [])],
     reportOf,
     warn,
+    cluster,
   );
   const herds = global.herds.map(({ name }) => name);
+  // other nodes of a cluster have servers of any name
+  const warnProfiles = global.cluster === undefined ? warn : ignore;
   if (global.profiles)
-    checkProfiles(global.profiles, [...global.entries.map(nameOf), ...herds], reportGlobal, warn, herds);
+    checkProfiles(
+      global.profiles,
+      [...global.entries.map(nameOf), ...herds],
+      reportGlobal,
+      warnProfiles,
+      herds,
+    );
   if (agent)
     checkProfiles(
       agent.profiles,
       [...planned.map(({ entry }) => nameOf(entry)), ...herds],
       report,
-      warn,
+      warnProfiles,
       herds,
     );
   const ours = agent && planOf(agent, planned.filter(isOf(agent.entries)));
@@ -79,20 +94,11 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   // Nothing in a file that is not allowed is expanded. The problems of the other file are still reported.
   const usable =
     refusal === undefined ? planned : planned.filter(({ entry }) => entry.context.scope !== 'agent');
-  const { loadEnvironment, uses } = loadingFrom(options);
-  const { redactor } = loadEnvironment;
-  const resolved = await resolveAll(usable, loadEnvironment, reportOf);
-  // a daemon runs its herd without embeddings rather than not at all
-  const reportSearch = options.reader === 'daemon' ? warn : reportGlobal;
-  const settings =
-    global.document === undefined
-      ? global.settings
-      : resolveSearch(
-          global.settings,
-          { document: global.document, context: { folder: folderOf(options.configFile) } },
-          loadEnvironment,
-          reportSearch,
-        );
+  const resolved = await resolveAll(usable, loadEnvironment, reportOf, cluster);
+  const part = settingsPart(global, options);
+  const searching =
+    part === undefined ? global.settings : resolveSearch(global.settings, part, loadEnvironment, reportPart);
+  const settings = { ...searching, cluster: cluster?.spec };
   const clean = (found: readonly Problem[]) =>
     byPosition(found).map((problem) => redacted(problem, redactor));
   if (problems.length > 0) {
@@ -104,7 +110,8 @@ export async function loadConfig(options: LoadOptions): Promise<Loaded> {
   if (refusal !== undefined) throw refusal;
   const configured = resolved.flatMap(({ entry, spec }) => {
     const found = misconfigured.get(entry);
-    return found === undefined ? (spec ?? []) : misconfiguredSpec(entry, configError(clean(found)), redactor);
+    if (found !== undefined) return misconfiguredSpec(entry, configError(clean(found)), redactor);
+    return spec === undefined ? [] : withClusterPart(spec, entry, cluster);
   });
   // an agent's own server may have the name of a herd
   const servers = [...configured, ...global.herds.filter(({ name }) => !names.has(name))];
@@ -180,6 +187,32 @@ export async function loadEntry(
   };
 }
 
+function clusterOf(
+  global: ReturnType<typeof readGlobal>,
+  options: LoadOptions,
+  loadEnvironment: LoadEnvironment,
+  report: Report,
+  warn: Report,
+): ResolvedCluster | undefined {
+  const part = settingsPart(global, options);
+  if (part === undefined || global.cluster === undefined) return undefined;
+  return resolveCluster(
+    global.cluster,
+    { ...part, hostName: options.hostName },
+    loadEnvironment,
+    report,
+    warn,
+  );
+}
+
+/** Where the variables of settings stand. */
+function settingsPart(
+  { document }: ReturnType<typeof readGlobal>,
+  { configFile }: LoadOptions,
+): ExpandedPart | undefined {
+  return document && { document, context: { folder: folderOf(configFile) } };
+}
+
 type EntryOptions = Pick<LoadOptions, 'environment' | 'userHome' | 'variables' | 'reader'>;
 
 function readGlobal(
@@ -188,15 +221,7 @@ function readGlobal(
   warn: Report,
 ): ReturnType<typeof readConfigFile> & { document: SourceDocument | undefined; hasConfigFile: boolean } {
   const document = readDocument(options.configFile, options.configRequired === true, report);
-  if (document === undefined)
-    return {
-      settings: defaultSettings(),
-      entries: [],
-      herds: [],
-      profiles: undefined,
-      document,
-      hasConfigFile: false,
-    };
+  if (document === undefined) return { ...noConfigFile(), document, hasConfigFile: false };
   const place = { folder: folderOf(options.configFile), userHome: options.userHome };
   return { ...readConfigFile(document, place, report, warn), document, hasConfigFile: true };
 }
@@ -245,11 +270,16 @@ function readDocument(file: string, isRequired: boolean, report: Report): Source
   }
 }
 
-/** Disabled and broken entries get no launch command, so no file that they name is read. */
-function plan(entries: readonly ParsedEntry[], reportOf: ReportOf, warn: Report): PlannedEntry[] {
+/** Entries that are disabled, broken or run elsewhere get no launch command, so no file that they name is read. */
+function plan(
+  entries: readonly ParsedEntry[],
+  reportOf: ReportOf,
+  warn: Report,
+  cluster?: ResolvedCluster,
+): PlannedEntry[] {
   return entries.map((entry): PlannedEntry => {
-    const isRemote = entry.transport !== 'stdio';
-    if (isRemote || entry.isBroken || entry.fields.enabled === false) return { entry, launch: undefined };
+    const isRun = entry.fields.enabled !== false && !isElsewhere(entry, cluster);
+    if (entry.transport !== 'stdio' || entry.isBroken || !isRun) return { entry, launch: undefined };
     const launch = launchCommand(entry, reportOf(entry));
     entry.isBroken = launch === undefined;
     if (launch?.plugin !== undefined) {
@@ -312,10 +342,16 @@ async function resolveAll(
   planned: readonly PlannedEntry[],
   loadEnvironment: LoadEnvironment,
   reportOf: ReportOf,
+  cluster?: ResolvedCluster,
 ): Promise<Resolved[]> {
   const resolved: Resolved[] = [];
   for (const { entry, launch } of planned) {
-    resolved.push({ entry, spec: await resolveOne(entry, launch, loadEnvironment, reportOf(entry)) });
+    const isRun = entry.fields.enabled !== false && !isElsewhere(entry, cluster);
+    const spec =
+      isRun || entry.isBroken
+        ? await resolveOne(entry, launch, loadEnvironment, reportOf(entry))
+        : disabledSpec(entry, loadEnvironment.redactor);
+    resolved.push({ entry, spec });
   }
   return resolved;
 }

@@ -19,6 +19,8 @@ export interface LoadOptions {
   exempt?: 'as-set' | 'none';
   environment: Environment;
   userHome: string;
+  /** The default of `cluster.node`. Default: of the system. */
+  hostName?: string | undefined;
   /** Default `all`. `agent`: problems of the global config do not fail the load; its broken entries are left out. */
   problemsOf?: 'all' | 'agent';
   /** See LoadEnvironment. */

@@ -12,7 +12,7 @@ import { type Data, type DataMap, isMap, type SourceDocument } from './parse/doc
 const HANDSHAKE_MS = 60_000;
 const PING = { intervalMs: 10_000, timeoutMs: 10_000 };
 /** Of the connection to one server of it. */
-const SERVER_HANDSHAKE_MS = 30_000;
+export const SERVER_HANDSHAKE_MS = 30_000;
 
 /** Reads `herds:` of config.yaml. `entries`: the servers of the same file, whose names a herd must not have. */
 export function readHerds(
@@ -120,7 +120,7 @@ function checkEntries(
 const requestTimeoutMs = FIELDS.request_timeout.default * 1000;
 
 /** What the connection to a herd and those to its servers have alike. */
-const COMMON = {
+export const COMMON = {
   description: undefined,
   registryName: undefined,
   enabled: true,

@@ -1,6 +1,8 @@
+import { noCluster } from '../fleet/cluster.js';
 import type {
   AuditPage,
   AuditParams,
+  ClusterStatus,
   ConnectedAgent,
   DaemonStatus,
   Inspection,
@@ -12,12 +14,20 @@ import type {
   ShutdownReport,
   ViewScope,
 } from '../fleet/fleet.js';
-import type { UiLink } from '../fleet/ui.js';
+import type { UiLink } from '../fleet/orders.js';
 import type { Authorizations } from '../link/auth/authorizations.js';
+import { ToolherdError } from '../shared/errors.js';
 import type { Surface } from '../shared/mcp/surface.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
 import { authorizing } from './authorize.js';
 import type { HerdPackages } from './herd-packages.js';
+
+/** This daemon as a node of its cluster. */
+export interface ClusterNodePort {
+  status(): ClusterStatus;
+  drain(): Promise<void>;
+  undrain(): Promise<void>;
+}
 
 /** What a fleet asks of the runtime and not of its view. */
 export interface FleetBackend {
@@ -33,6 +43,10 @@ export interface FleetBackend {
   logs(view: HerdView, params?: LogParams): Promise<LogEntry[]>;
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
   unregister(name: string): Promise<ServerStatus[]>;
+  /** Undefined: this daemon is in no cluster. */
+  cluster(): ClusterNodePort | undefined;
+  /** Why the `cluster` of the config is not used. */
+  clusterProblem(): { why: string; fix: string } | undefined;
   packages: Pick<HerdPackages, 'outdated' | 'update'>;
   keptText: LocalFleet['keptText'];
   shutdown(graceMs?: number): Promise<ShutdownReport>;
@@ -88,6 +102,22 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
       view.checkWhole('unregister a server');
       return backend.unregister(name);
     },
+    cluster: async () => {
+      view.checkWhole('see the cluster');
+      return backend.cluster()?.status() ?? noCluster(backend.clusterProblem());
+    },
+    clusterDrain: async () => {
+      view.checkWhole('drain this node');
+      const cluster = clusterOf(backend);
+      await cluster.drain();
+      return cluster.status();
+    },
+    clusterUndrain: async () => {
+      view.checkWhole('end the draining of this node');
+      const cluster = clusterOf(backend);
+      await cluster.undrain();
+      return cluster.status();
+    },
     ui: async () => {
       view.checkWhole('open the page');
       return backend.ui();
@@ -102,4 +132,12 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
       return backend.shutdown(graceMs);
     },
   };
+}
+
+function clusterOf(backend: FleetBackend): ClusterNodePort {
+  const cluster = backend.cluster();
+  if (cluster !== undefined) return cluster;
+  throw new ToolherdError('this daemon is in no cluster', {
+    ...(backend.clusterProblem() ?? { fix: "add 'cluster:' to the config: see docs/CLUSTER.md" }),
+  });
 }

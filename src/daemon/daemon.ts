@@ -10,6 +10,7 @@ import { Lifecycle } from '../ipc/server/lifecycle.js';
 import { claimSocket, type SocketClaim, type SocketOwner } from '../ipc/socket/socket-owner.js';
 import { systemClock } from '../shared/clock.js';
 import { VERSION } from '../shared/version.js';
+import { NODE_METHODS } from './cluster/node-fleet.js';
 import { type ConfigSource, readHerdConfig, rereadHerdConfig } from './config-source.js';
 import { limitConnections } from './connection-limit.js';
 import { HerdRuntime } from './herd-runtime.js';
@@ -81,6 +82,10 @@ export class Daemon {
       },
       callers,
       ui: () => daemon.#http.ui(),
+      acceptNode: (stream, node, to) => {
+        const restricted = { to, methods: NODE_METHODS };
+        daemon.#server.accept(stream, { via: 'cluster', clientName: `node ${node}`, restricted });
+      },
       onSettings: async (settings) => http?.configure(settings),
     });
     const daemon = new Daemon(options, config.loaded, { process: started, callers, lifecycle, runtime });

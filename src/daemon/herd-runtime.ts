@@ -13,7 +13,7 @@ import type {
   ShutdownReport,
   ViewScope,
 } from '../fleet/fleet.js';
-import type { UiLink } from '../fleet/ui.js';
+import type { UiLink } from '../fleet/orders.js';
 import { openHerd } from '../herds/herd-link.js';
 import type { Callers } from '../ipc/server/callers.js';
 import type { FleetProvider } from '../ipc/server/fleet-provider.js';
@@ -21,7 +21,7 @@ import { findSocketPath } from '../ipc/socket/socket-path.js';
 import { Authorizations } from '../link/auth/authorizations.js';
 import type { Link, LinkEvents, LinkLog } from '../link/link.js';
 import { type LinkDeps, openLink } from '../link/open-link.js';
-import { EraCache } from '../link/protocol/negotiation/era-cache.js';
+import { EraCache, type EraMemory } from '../link/protocol/negotiation/era-cache.js';
 import { withheldVariables } from '../link/stdio/environment.js';
 import { AuditFile } from '../log/audit-file.js';
 import { readCalledTools } from '../log/called-tools.js';
@@ -42,6 +42,7 @@ import { nameOfKey } from '../supervisor/server/server-pool.js';
 import { identityOf } from '../supervisor/spec-identity.js';
 import { AgentViews } from './agent-views.js';
 import { restartAuthorized } from './authorize.js';
+import { ClusterNodes, type ClusterNodesOptions } from './cluster/cluster-nodes.js';
 import { ConfigReloader } from './config-reloader.js';
 import type { ConfigSource } from './config-source.js';
 import { createFleet, type FleetBackend } from './create-fleet.js';
@@ -66,10 +67,18 @@ export interface HerdRuntimeOptions extends ConfigSource {
   echo?: { write(text: string): void } | undefined;
   /** Makes a link to the page, which only a daemon has. */
   ui?: () => Promise<UiLink>;
+  /** Serves connections of other nodes of the cluster. Absent: the herd is no node. */
+  acceptNode?: ClusterNodesOptions['accept'];
   clock?: Clock;
 }
 
 const GRACE_MS = 10_000;
+const SESSIONS: EraMemory = {
+  recall: () => 'mcp2025',
+  keep: () => undefined,
+  presume: () => undefined,
+  forget: () => undefined,
+};
 
 /**
  * A herd with everything that it needs: config, processes, logs, audit file, authorisations and views. The daemon keeps
@@ -92,6 +101,7 @@ export class HerdRuntime {
   readonly #packages: HerdPackages;
   readonly #herd: Herd;
   readonly #otherHerds: OtherHerds;
+  readonly #cluster: ClusterNodes;
   readonly #runtimeServers: RuntimeServers;
   readonly #agentViews: AgentViews;
   readonly #reloader: ConfigReloader;
@@ -101,6 +111,8 @@ export class HerdRuntime {
   /** Of the config that was applied last. */
   #settings: Settings;
   #configWarnings: ReadonlySet<string> = new Set();
+  /** Why the `cluster` of the config is not used. */
+  #clusterProblem: { why: string; fix: string } | undefined;
   #stopping: Promise<ShutdownReport> | undefined;
   #stopHistory = () => {};
 
@@ -143,6 +155,7 @@ export class HerdRuntime {
     this.#packages = this.#createPackages();
     this.#vectors = this.#createVectors();
     this.#otherHerds = this.#createOtherHerds();
+    this.#cluster = this.#createCluster();
     this.#herd = this.#createHerd();
     this.#runtimeServers = this.#createRuntimeServers();
     this.#agentViews = this.#createAgentViews();
@@ -155,6 +168,7 @@ export class HerdRuntime {
   /** The servers of the config begin their lives. */
   begin(): void {
     const { servers, profiles, warnings } = this.#options.loaded;
+    this.#configureCluster(servers);
     this.#warnOfMisconfigured(this.#herd.apply(servers));
     this.#herd.view.useProfiles(profiles);
     this.#warnOfConfig(warnings);
@@ -168,6 +182,8 @@ export class HerdRuntime {
   }
 
   shutdown(graceMs = GRACE_MS): Promise<ShutdownReport> {
+    // other nodes call this one no more, and get the answers to the calls that it has
+    if (this.#stopping === undefined) void this.#cluster.drain();
     this.#stopping ??= this.#herd.shutdown(graceMs, () => this.#processes.table.killAll());
     return this.#stopping;
   }
@@ -177,6 +193,7 @@ export class HerdRuntime {
     this.#authorizations.close();
     this.#stopHistory();
     await this.shutdown();
+    await this.#cluster.close();
     this.#agentViews.close();
     await this.#vectors?.close();
     this.#eras.close();
@@ -230,12 +247,40 @@ export class HerdRuntime {
     });
   }
 
-  /** Another herd has other servers than before. */
+  /** Another herd, or the cluster, has other servers than before. */
   #otherServersChanged(): void {
     if (this.#stopping !== undefined) return;
-    const own = this.#herd.view.specs.filter(({ transport }) => transport !== 'herd');
-    this.#herd.apply(this.#otherHerds.with(own));
+    const { specs } = this.#herd.view;
+    const own = specs.filter(({ transport }) => transport !== 'herd' && transport !== 'cluster');
+    this.#configureCluster(own);
+    this.#herd.apply(this.#withOthers(own));
     this.#agentViews.serversChanged();
+  }
+
+  #createCluster(): ClusterNodes {
+    const { acceptNode, file } = this.#options;
+    return new ClusterNodes({
+      clock: this.#clock,
+      file,
+      fleet: () => this.fleets.global({ caller: 'cluster' }).fleetForReading(),
+      ownOf: (name) => this.#herd.ownReplicas(name),
+      onState: (listen) => this.#herd.view.events.subscribe(['state'], listen),
+      changed: () => this.#otherServersChanged(),
+      accept: acceptNode ?? noNode,
+      log: this.#warn,
+    });
+  }
+
+  /** `own`: the servers of this config, and those of its herds. */
+  #configureCluster(own: readonly ServerSpec[]): void {
+    const { cluster } = this.#settings;
+    const isNode = this.#options.acceptNode !== undefined;
+    this.#cluster.configure(isNode ? cluster : undefined, this.#otherHerds.with(own));
+  }
+
+  /** With the servers of other herds, and those of the cluster. */
+  #withOthers(own: readonly ServerSpec[]): ServerSpec[] {
+    return this.#cluster.with(this.#otherHerds.with(own));
   }
 
   #createHerd(): Herd {
@@ -267,6 +312,7 @@ export class HerdRuntime {
       runnerOf: (spec) => this.#packages.runnerOf(spec),
       vectors: () => this.#vectors,
       mirrorOf: (spec) => this.#otherHerds.mirrorOf(spec),
+      peersOf: (spec) => this.#cluster.peersOf(spec),
       orderElsewhere: (order, specs, wait) => this.#otherHerds.order(order, specs, wait),
       redactFor: (spec, value) => this.#secrets.redactValueOf(spec, value),
       log: (key, text) =>
@@ -297,9 +343,10 @@ export class HerdRuntime {
         lowestMcpLevel([wantedLevel(this.#settings.daemon.logLevel), this.#herd.wantedLogLevel(key)]),
       redact: (text: string) => this.#secrets.redactLineOf(spec, text),
       authorize: this.#authorizations.layer(spec),
-      era: this.#eras.of(identityOf(spec)),
+      // another toolherd speaks both: sessions cost it half the work of requests that stand alone
+      era: spec.transport === 'herd' ? SESSIONS : this.#eras.of(identityOf(spec)),
       launch: (started: StdioSpec, events: LaunchEvents) => this.#packages.launch(started, events),
-      herd: this.#otherHerds.portOf,
+      herd: (server) => (server.isNode ? this.#cluster.portOf(server) : this.#otherHerds.portOf(server.herd)),
       openHerd: (herd: HerdSpec, events: LinkEvents) =>
         openHerd(
           herd,
@@ -337,7 +384,7 @@ export class HerdRuntime {
       log: this.#warn,
       surface: () => this.#settings.daemon.surface,
       learn: (redactor) => this.#secrets.learn(redactor),
-      withRuntimeServers: (specs) => this.#otherHerds.with(this.#runtimeServers.with(specs)),
+      withRuntimeServers: (specs) => this.#withOthers(this.#runtimeServers.with(specs)),
     });
   }
 
@@ -372,16 +419,22 @@ export class HerdRuntime {
         audit: { file: this.#audit.path, lost: this.#audit.lost },
         memory: this.#herd.memoryReport() ?? null,
         search: { embeddings: this.#vectors?.report() ?? null },
+        cluster: this.#cluster.summary(),
       }),
       surface: () => this.#settings.daemon.surface,
       agents: (scope) => callers?.list(this.#herd.openCalls(), scope) ?? [],
       audit: (params, scope) => this.#readAudit(params, scope),
       authorizations: this.#authorizations,
       reload: (isDryRun) => this.#reloader.reload(isDryRun),
+      cluster: () => (this.#cluster.isConfigured ? this.#cluster : undefined),
+      clusterProblem: () => this.#clusterProblem,
       packages: this.#packages,
       inspect: (view, server) => this.#inspect(view, server),
       logs: (view, params) =>
-        readServerLogs({ view, folder: paths.logFolder, herds: this.#otherHerds }, params),
+        readServerLogs(
+          { view, folder: paths.logFolder, herds: this.#otherHerds, cluster: this.#cluster },
+          params,
+        ),
       register: (document, folder) => this.#runtimeServers.add(document, folder),
       unregister: (name) => this.#runtimeServers.remove(name),
       keptText: (id, owner) => this.#resultFiles.read(id, owner),
@@ -399,9 +452,12 @@ export class HerdRuntime {
   #apply(loaded: Loaded, isDryRun: boolean): ReloadReport {
     const { servers, profiles, settings, redactor, warnings, hasConfigFile } = loaded;
     this.#secrets.learn(redactor);
-    const specs = this.#otherHerds.with(this.#runtimeServers.with(servers));
-    const report = this.#herd.apply(specs, isDryRun);
-    if (isDryRun) return report;
+    const own = this.#runtimeServers.with(servers);
+    if (isDryRun) return this.#herd.apply(this.#withOthers(own), true);
+    const isClusterOther = !isDeepStrictEqual(this.#settings.cluster, settings.cluster);
+    if (isClusterOther) this.#settings = { ...this.#settings, cluster: settings.cluster };
+    this.#configureCluster(own);
+    const report = this.#herd.apply(this.#withOthers(own));
     this.#otherHerds.keep(servers);
     this.#herd.view.useProfiles(profiles);
     this.#source.isRequired ||= hasConfigFile;
@@ -452,6 +508,11 @@ export class HerdRuntime {
   /** Those that the version before did not have. */
   #warnOfConfig(warnings: Loaded['warnings']): void {
     const known = this.#configWarnings;
+    const problem = warnings.find(({ path }) => path.startsWith('cluster'));
+    this.#clusterProblem = problem && {
+      why: `${problem.file}:${problem.line}: ${problem.message}`,
+      fix: problem.fix,
+    };
     this.#configWarnings = new Set(warnings.map(({ path, message }) => `${path} ${message}`));
     for (const { path, line, message } of warnings)
       if (!known.has(`${path} ${message}`)) this.logs.daemon.warn({ path, line }, message);
@@ -476,6 +537,11 @@ export class HerdRuntime {
     this.#audit.close();
     this.#journals.close();
   }
+}
+
+/** A herd of `openFleet` is no node of a cluster. */
+function noNode(): never {
+  throw new ToolherdError('this program is no node of a cluster');
 }
 
 async function noPage(): Promise<never> {

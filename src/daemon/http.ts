@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Settings } from '../config/fields/spec.js';
 import type { PageHerd } from '../dashboard/page-methods.js';
 import type { FleetStatus } from '../fleet/fleet.js';
-import type { UiLink } from '../fleet/ui.js';
+import type { UiLink } from '../fleet/orders.js';
 import { guardPort } from '../ipc/http/guard.js';
 import { HttpServer } from '../ipc/http/http-server.js';
 import { TcpListener, type TcpListenerOptions, type TcpStatus } from '../ipc/http/tcp-listener.js';

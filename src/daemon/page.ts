@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Dashboard, DashboardOptions } from '../dashboard/dashboard.js';
 import type { PageHerd } from '../dashboard/page-methods.js';
-import type { UiLink } from '../fleet/ui.js';
+import type { UiLink } from '../fleet/orders.js';
 import { guardPageOnly } from '../ipc/http/guard.js';
 import type { HttpServer } from '../ipc/http/http-server.js';
 import type { PageRequests } from '../ipc/http/page-requests.js';

@@ -2,6 +2,7 @@ import type { LogEntry, LogParams } from '../fleet/fleet.js';
 import { serverLog } from '../log/log-paths.js';
 import { newestEntries, readLog } from '../log/read-log.js';
 import type { HerdView } from '../supervisor/herd/herd-view.js';
+import type { ClusterNodes } from './cluster/cluster-nodes.js';
 import type { OtherHerds } from './other-herds.js';
 
 const DEFAULT_TAIL = 100;
@@ -11,11 +12,12 @@ interface ServerLogs {
   view: HerdView;
   folder: string;
   herds: Pick<OtherHerds, 'logs'>;
+  cluster: Pick<ClusterNodes, 'logs'>;
 }
 
 /** Lines of the logs of a view's servers. Servers of other views may share a file; their lines are left out. */
 export async function readServerLogs(
-  { view, folder, herds }: ServerLogs,
+  { view, folder, herds, cluster }: ServerLogs,
   { server, tail = DEFAULT_TAIL, since, level = 'trace' }: LogParams = {},
 ): Promise<LogEntry[]> {
   const entries: LogEntry[] = [];
@@ -29,6 +31,7 @@ export async function readServerLogs(
     const own = entries.filter(({ source }) => source === 'link' || source === 'toolherd');
     entries.splice(0, entries.length, ...own, ...(await herds.logs(spec, { tail, since, level })));
   }
+  if (spec?.cluster !== undefined) entries.push(...(await cluster.logs(spec, { tail, since, level })));
   return newestEntries(entries, {
     since: since === undefined ? Number.NEGATIVE_INFINITY : Date.parse(since),
     level,

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { UiLink } from '../fleet/ui.js';
+import type { UiLink } from '../fleet/orders.js';
 import type { InstallContext } from '../install/context.js';
 import { guardNames } from '../ipc/http/guard.js';
 import type { PageRequests } from '../ipc/http/page-requests.js';

@@ -12,7 +12,7 @@ export interface CallParams {
 
 /** The client behind the calls of one connection. */
 export interface Caller {
-  via: 'socket' | 'http' | 'library' | 'page';
+  via: 'socket' | 'http' | 'library' | 'page' | 'cluster';
   /** The name that it gives; null where it gives none. */
   client: { name: string; version: string | null } | null;
   /** The agent's file; null: the global herd. */

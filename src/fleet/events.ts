@@ -46,6 +46,8 @@ export interface LogEvent {
   mcp_level?: string;
   /** Of an MCP log message whose data is no text: as it came, redacted. Absent where it is very long. */
   data?: unknown;
+  /** The node of the cluster whose replica said it. Absent: this one. */
+  node?: string;
   /** ISO 8601. */
   at: string;
 }
@@ -58,6 +60,8 @@ export interface NotificationEvent {
   /** The server's own, or `toolherd/error` with `params` of `cause`, `message` and perhaps `fix`. */
   method: string;
   params: Record<string, unknown>;
+  /** The node of the cluster whose replica sent it. Absent: this one. */
+  node?: string;
   /** ISO 8601. */
   at: string;
 }
@@ -130,6 +134,8 @@ export interface LogEntry {
   /** `stderr`, `stdout`, `toolherd`, or the logger that the server names. */
   source: string | null;
   text: string;
+  /** The node of the cluster that logged it. Absent: this one. */
+  node?: string;
 }
 
 export interface LogParams {

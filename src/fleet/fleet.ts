@@ -3,6 +3,7 @@ import type { Separator } from '../shared/mcp/separators.js';
 import type { ConnectedAgent, ViewScope } from './agents.js';
 import type { AuditPage, AuditParams } from './audit.js';
 import type { BroadcastParams, CallContext, CallManyParams, CallParams, ManyContext } from './calls.js';
+import type { ClusterStatus } from './cluster.js';
 import type { FleetEvent, LogEntry, LogParams } from './events.js';
 import type { FleetHistory, HistoryParams } from './history.js';
 import type { InstructionsParams } from './instructions.js';
@@ -14,6 +15,7 @@ import type {
   ReloadReport,
   Selection,
   ShutdownReport,
+  UiLink,
 } from './orders.js';
 import type { OutdatedReport, UpdateReport } from './packages.js';
 import type { PinParams, PinReport } from './pins.js';
@@ -30,11 +32,11 @@ import type {
 import type { ToolResult } from './results.js';
 import type { SearchParams, SearchResult } from './search.js';
 import type { FleetStatus, Inspection, ServerStatus } from './status.js';
-import type { UiLink } from './ui.js';
 
 export type * from './agents.js';
 export type * from './audit.js';
 export type * from './calls.js';
+export * from './cluster.js';
 export type * from './events.js';
 export type * from './history.js';
 export type * from './instructions.js';
@@ -47,7 +49,6 @@ export * from './requests.js';
 export type * from './results.js';
 export type * from './search.js';
 export type * from './status.js';
-export type * from './ui.js';
 
 /**
  * The one interface of the herd. The daemon serves it on the socket, and a client of the socket implements it again, so
@@ -113,6 +114,12 @@ export interface Fleet {
   register(document: Record<string, unknown>, folder?: string): Promise<ServerStatus[]>;
   /** Answers with its last status. */
   unregister(name: string): Promise<ServerStatus[]>;
+  /** The cluster that this daemon is a node of: its nodes, and what they share. */
+  cluster(): Promise<ClusterStatus>;
+  /** Ends the work of this node for others: calls in flight end, new ones go to other nodes. */
+  clusterDrain(): Promise<ClusterStatus>;
+  /** Lets other nodes call this one again. */
+  clusterUndrain(): Promise<ClusterStatus>;
   /** A link to the page of the daemon, for one browser and one minute. Opens the port of the page where it is closed. */
   ui(): Promise<UiLink>;
   /** Listens to later events of these topics; returns a function that ends it. */

@@ -46,3 +46,10 @@ export interface ReloadReport {
   /** Those of them whose entry cannot be resolved, and why. Absent where there are none. */
   misconfigured?: { server: string; problems: readonly ConfigProblem[] }[];
 }
+
+/** A link to the page of the daemon. The first browser that opens it gets the page, and no other one. */
+export interface UiLink {
+  url: string;
+  /** ISO 8601. */
+  expires_at: string;
+}

@@ -25,12 +25,16 @@ export interface RequestParams {
   /** As MCP has them; names are own or public names. */
   params: Record<string, unknown>;
   timeout_ms?: number | undefined;
+  /** Only a replica of this daemon may take it, and none of another node of the cluster. Not on the socket. */
+  ownOnly?: true | undefined;
 }
 
 export interface WatchParams {
   /** Absent: the server is found by the URI. */
   server?: string | undefined;
   uri: string;
+  /** As for `RequestParams`. */
+  ownOnly?: true | undefined;
 }
 
 /** A result of MCP, as it came from the server. */

@@ -1,4 +1,5 @@
 import type { SurfaceMode } from '../shared/mcp/surface.js';
+import type { ClusterSummary, ServerNode } from './cluster.js';
 import type { Closing } from './events.js';
 import type { ConfigProblem } from './results.js';
 
@@ -58,6 +59,10 @@ export interface ServerStatus {
   herd?: string;
   /** Of the connection to another herd: how many of its servers are here. */
   herd_servers?: number;
+  /** Other nodes of the cluster that offer it. Absent where none could. */
+  nodes?: ServerNode[];
+  /** Only other nodes of the cluster run it, and their daemons take the orders. Its state is the best of theirs. */
+  elsewhere?: true;
   /** Another view has it: orders with its name reach it, calls do not. */
   other_view?: true;
   /** Of the newest incarnation; `created` if there was none. */
@@ -121,6 +126,8 @@ export interface DaemonStatus {
   surface?: { mode: SurfaceMode; above_tokens: number };
   /** Absent in the answer of an older daemon. */
   search?: { embeddings: EmbeddingsStatus | null };
+  /** Null where the config has none. Absent in the answer of an older daemon. */
+  cluster?: ClusterSummary | null;
 }
 
 /** `search.embeddings`: what searches know by it. */

@@ -278,9 +278,10 @@ class HerdLink extends BaseLink {
     if (!isFirst) listed(false);
   }
 
-  /** Its own servers that the config wants. Servers that it has from other herds are left out, so there are no loops. */
-  readonly #isOffered = ({ name, agent, other_view, herd, transport, detail }: ServerStatus): boolean => {
-    const isOwn = agent === null && other_view === undefined && herd === undefined;
+  /** Its own servers that the config wants. What other herds and nodes have is left out, so there are no loops. */
+  readonly #isOffered = (status: ServerStatus): boolean => {
+    const { name, agent, other_view, herd, elsewhere, transport, detail } = status;
+    const isOwn = agent === null && other_view === undefined && herd === undefined && elsewhere === undefined;
     if (!isOwn || transport === 'ssh' || transport === 'socket' || detail === 'disabled') return false;
     const { allow, deny } = this.#spec.servers;
     return nameFilter(allow)(name) && !nameFilter(deny)(name);

@@ -1,8 +1,10 @@
+import { connect, type Socket } from 'node:net';
 import type { Fleet, ServerStatus } from '../fleet/fleet.js';
 import { TransportError, type TransportFailure } from '../link/failures/transport-failure.js';
 import type { HerdPort } from '../link/remote/remote-transport.js';
 import { withTimeout } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
+import { codeOf } from '../shared/errors.js';
 
 /** The open connection to the daemon of another herd. */
 export interface HerdConnection {
@@ -100,7 +102,7 @@ export class OtherHerd implements HerdPort {
     this.#servers = new Map([...this.#servers, ...known.map((status) => [status.name, status] as const)]);
   }
 
-  async dial(): Promise<string> {
+  async dial(): Promise<Socket> {
     if (this.#state === 'coming') {
       const decided = new Promise<void>((resolve) => {
         this.#decided.add(resolve);
@@ -108,7 +110,7 @@ export class OtherHerd implements HerdPort {
       await withTimeout(HOLD_MS, decided, this.#clock);
     }
     if (this.#connection === undefined) throw new TransportError(this.#failure());
-    return this.#connection.path;
+    return opened(this.#connection.path);
   }
 
   onLost(listen: (failure: TransportFailure) => void): () => void {
@@ -126,4 +128,14 @@ export class OtherHerd implements HerdPort {
   #failure(): TransportFailure {
     return { kind: 'herd', herd: this.name, why: this.#why };
   }
+}
+
+function opened(path: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path);
+    socket.once('connect', () => resolve(socket));
+    socket.once('error', (error) =>
+      reject(new TransportError({ kind: 'unreachable', code: codeOf(error), message: error.message })),
+    );
+  });
 }

@@ -3,6 +3,7 @@ import type {
   AuditParams,
   AuthorizeParams,
   AuthorizeReport,
+  ClusterStatus,
   ConnectedAgent,
   FleetEvent,
   FleetHistory,
@@ -169,6 +170,11 @@ export interface FleetHandle extends AsyncDisposable {
   /** Begins the authorisation at a remote server that asks for one. */
   authorize(params: AuthorizeParams): Promise<AuthorizeReport>;
   logout(server: string): Promise<LogoutReport>;
+  /** The cluster that the daemon is a node of. `state` is `off` where the config has none. */
+  cluster(): Promise<ClusterStatus>;
+  /** Ends the work of this node for others: calls in flight end, new ones go to other nodes. */
+  clusterDrain(): Promise<ClusterStatus>;
+  clusterUndrain(): Promise<ClusterStatus>;
   /** A link to the page of the daemon, for one browser and one minute. */
   ui(): Promise<UiLink>;
   /** Listens to later events; returns a function that ends it. An exception of the listener is uncaught. */

@@ -82,6 +82,9 @@ export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): Flee
     update: (which, { dryRun } = {}) => ask(() => fleet.update(selectionOf(which), dryRun)),
     authorize: (params) => ask(() => fleet.authorize(params)),
     logout: (server) => ask(() => fleet.logout(server)),
+    cluster: () => ask(() => fleet.cluster()),
+    clusterDrain: () => ask(() => fleet.clusterDrain()),
+    clusterUndrain: () => ask(() => fleet.clusterUndrain()),
     ui: () => ask(() => fleet.ui()),
     on(topic, listener) {
       calls.check();

@@ -11,6 +11,8 @@ export interface LinkDeps extends StdioDeps, RemoteDeps {
 /** Opens a link over the server's transport. `on` gets everything that follows. */
 export function openLink(spec: ServerSpec, deps: LinkDeps, on: LinkEvents): Link {
   if (spec.transport === 'stdio') return openStdio(spec, deps, on);
+  if (spec.transport === 'cluster')
+    throw new Error(`${spec.name}: only its replicas on other nodes have links`);
   if (!('address' in spec)) return openRemote(spec, deps, on);
   if (deps.openHerd === undefined) throw new Error(`${spec.name}: this program opens no other herds`);
   return deps.openHerd(spec, on);

@@ -5,6 +5,7 @@ import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
 import { elapsed } from '../shared/text/elapsed.js';
 import { AgentsPage } from './agents/agents-page.js';
 import { CallsPage } from './calls/calls-page.js';
+import { ClusterPage } from './cluster/cluster-page.js';
 import { ConfigPage } from './config/config-page.js';
 import { HerdPage } from './herd/herd-page.js';
 import { FleetError } from './live/fleet-error.js';
@@ -24,9 +25,14 @@ const PAGES = [
   ['herd', 'Herd', HerdPage],
   ['agents', 'Agents', AgentsPage],
   ['calls', 'Calls', CallsPage],
+  ['cluster', 'Cluster', ClusterPage],
   ['config', 'Config', ConfigPage],
   ['registry', 'Registry', RegistryPage],
 ] as const;
+
+/** Most daemons are in no cluster: then the navigation does without it. */
+const isInNavigation = (id: string, shown: string): boolean =>
+  id !== 'cluster' || shown === id || (status.value?.value.daemon.cluster ?? null) !== null;
 
 /** Pages that the navigation shows as another one. */
 const SHOWN_AS: Readonly<Record<string, string>> = { '': 'herd', server: 'herd' };
@@ -101,7 +107,7 @@ function App(): VNode {
     <header class="top">
       <a class="brand" href=${href('herd')}><span class="mark" aria-hidden="true"><i></i><i></i><i></i></span>toolherd</a>
       <nav aria-label="Pages">
-        ${PAGES.map(
+        ${PAGES.filter(([id]) => isInNavigation(id, shown)).map(
           ([id, title]) =>
             html`<a key=${id} href=${href(id)} aria-current=${shown === id ? 'page' : undefined}>${title}</a>`,
         )}

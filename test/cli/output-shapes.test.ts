@@ -72,6 +72,8 @@ const COMMAND_LINES: readonly (readonly string[])[] = [
   ['allow', '../project/agent.yaml', '--yes'],
   ['revoke', '../project/agent.yaml'],
   ['schema', 'agent'],
+  ['cluster'],
+  ['cluster', 'drain'],
   ['doctor'],
   ['completion', 'fish'],
   ['socket'],

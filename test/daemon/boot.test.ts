@@ -107,3 +107,11 @@ it('the bundle of the daemon has no validator of JSON Schema, which it would loa
   expect(program).not.toContain('must NOT have additional properties');
   expect(program).toContain('notifications/cancelled');
 });
+
+it('the bundle of the daemon has no client of NATS, which only a node of a cluster loads', () => {
+  const [program, nats] = ['program', 'nats'].map((name) =>
+    readFileSync(join(DIST, 'bin', `${name}.cjs`), 'utf8'),
+  );
+  expect(program).not.toContain('no_responders');
+  expect(nats).toContain('no_responders');
+});

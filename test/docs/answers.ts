@@ -58,6 +58,7 @@ export const SHOWN: Record<string, (answer: Record<string, unknown>) => unknown>
   'fleet/pins': (answer) => answer,
   'fleet/agents': (answer) => answer,
   'fleet/audit': (answer) => answer,
+  'fleet/cluster': (answer) => answer,
   'fleet/reload': (answer) => answer,
   'fleet/shutdown': (answer) => answer,
 };

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { CLUSTER_FIELDS } from '../../src/config/fields/cluster.js';
 import { defaultText } from '../../src/config/fields/defaults.js';
 import { FIELD_GROUPS, FIELDS } from '../../src/config/fields/entry-fields.js';
 import { HERD_FIELDS } from '../../src/config/fields/herd.js';
@@ -79,6 +80,18 @@ const REGIONS: Record<string, { file: string; text(): string }> = {
       table(
         ['key', 'default', 'what it is'],
         Object.entries(HERD_FIELDS).map(([key, field]) => [
+          `\`${key}\``,
+          defaultText(field.default),
+          field.about,
+        ]),
+      ),
+  },
+  'cluster fields': {
+    file: 'docs/CONFIG.md',
+    text: () =>
+      table(
+        ['key', 'default', 'what it is'],
+        Object.entries(CLUSTER_FIELDS).map(([key, field]) => [
           `\`${key}\``,
           defaultText(field.default),
           field.about,

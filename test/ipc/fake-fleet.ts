@@ -30,6 +30,7 @@ import type {
   UpdateReport,
   ViewScope,
 } from '../../src/fleet/fleet.js';
+import { noCluster } from '../../src/fleet/fleet.js';
 import { RpcError } from '../../src/ipc/jsonrpc/rpc-error.js';
 import type { MCPError } from '../../src/shared/call-errors.js';
 import { CODE } from '../../src/shared/mcp/rpc-codes.js';
@@ -249,6 +250,21 @@ export class FakeFleet implements LocalFleet {
   async update(selection: Selection, dryRun?: boolean): Promise<UpdateReport> {
     this.heard.push(['update', selection, dryRun]);
     return { packages: [] };
+  }
+
+  async cluster() {
+    this.heard.push(['cluster']);
+    return noCluster();
+  }
+
+  async clusterDrain() {
+    this.heard.push(['clusterDrain']);
+    return noCluster();
+  }
+
+  async clusterUndrain() {
+    this.heard.push(['clusterUndrain']);
+    return noCluster();
   }
 
   async ui() {

@@ -6,6 +6,7 @@ import type { Link, LinkEvents, Opened, Unwatch } from '../../src/link/link.js';
 import { type ListMethod, listAll } from '../../src/link/protocol/list.js';
 import type { Ending, Failed } from '../../src/machines/restart/ending.js';
 import type { StopStep } from '../../src/processes/stop-sequence.js';
+import { type MCPError, ServerUnavailableError } from '../../src/shared/call-errors.js';
 import type { Clock } from '../../src/shared/clock.js';
 import type { JsonObject } from '../../src/shared/json.js';
 
@@ -157,15 +158,32 @@ export class FakeLink implements Link {
     this.session.resume();
   }
 
+  /** The oldest call that it has not answered. */
+  get oldest(): Written | undefined {
+    return this.calls.find((call) => !this.#answered.has(call.id));
+  }
+
   /** Answers the oldest call that it has. */
   answers(result: JsonObject = text('done')): void {
-    const { id } = this.calls.find((call) => !this.#answered.has(call.id))!;
+    const { id } = this.oldest!;
     this.#answered.add(id);
     this.session.deliver(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result })));
   }
 
+  /** The daemon on the other side answers its oldest call with an error of toolherd. */
+  refuses(error: MCPError = drains(this.spec.name)): void {
+    const { id } = this.oldest!;
+    this.#answered.add(id);
+    this.session.loseReply(id!, error);
+  }
+
   says(method: string): void {
     this.#on.notification(method, undefined);
+  }
+
+  /** A resource of it has changed. */
+  updated(uri: string): void {
+    this.#on.notification('notifications/resources/updated', { uri });
   }
 
   /** The process is dead; something that it started is still there. */
@@ -217,6 +235,10 @@ export class FakeLink implements Link {
 
 const capabilitiesOf = ({ capabilities }: FakeLinkBehaviour) =>
   capabilities === undefined ? {} : { capabilities };
+
+export function drains(name: string, sent = false): MCPError {
+  return new ServerUnavailableError(`${name}: the daemon drains`, { sent, retryable: true });
+}
 
 export function crash(name: string, code: number): Ending {
   if (code === 0) return { kind: 'disconnected', reason: 'ended', killed: false };

@@ -63,6 +63,7 @@ export const GROUPS = {
   },
   Daemon: {
     down: 'stop every server and the daemon',
+    cluster: 'show the nodes of the cluster, and drain this one',
     doctor: 'look for problems, and say how to fix them',
     socket: 'print the path of the socket',
     service: 'let the system keep the daemon running',

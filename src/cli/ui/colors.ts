@@ -2,15 +2,18 @@
 const COLOURS: Readonly<Record<string, string>> = {
   connected: '32',
   ok: '32',
+  up: '32',
   connecting: '33',
+  draining: '33',
   warn: '33',
   error: '1;31',
+  away: '1;31',
 };
 
 /** Colours the states in the second column of a status table. */
 export function paintStates(text: string): string {
   return text.replaceAll(
-    /^(\S.*? {2,})(connected|connecting|error)(?= {2,})/gm,
+    /^(\S.*? {2,})(connected|connecting|error|up|draining|away)(?= {2,})/gm,
     (_, before: string, state: string) => {
       return before + coloured(state);
     },

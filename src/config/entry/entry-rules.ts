@@ -18,6 +18,7 @@ export function checkEntry(entry: ParsedEntry, report: Report, warn: Report): vo
   checkTransport(entry, fail);
   checkCommand(entry, fail);
   checkCombinations(entry, fail);
+  checkCluster(entry, fail);
   checkNames(entry, fail);
   checkReferences(entry, report, warn);
   const { url } = entry.fields;
@@ -125,6 +126,19 @@ function checkCombinations(entry: ParsedEntry, fail: Fail): void {
   );
   const fix = 'raise restart_window, or lower max_restarts or backoff';
   fail(field === undefined ? entry.path : entry.at(field), unreachable, fix);
+}
+
+/** Other nodes see and start what the user's own file says, and only servers that all agents share. */
+function checkCluster({ fields, context, at }: ParsedEntry, fail: Fail): void {
+  for (const field of ['place', 'cluster'] as const) {
+    if (fields[field] === undefined) continue;
+    if (context.scope !== 'global') {
+      const message = `'${field}' belongs to entries of config.yaml: nodes of a cluster see only those`;
+      fail(at(field), message, 'remove it, or move the entry to your config.yaml', 'key');
+    } else if ((fields.sharing ?? 'shared') !== 'shared' && fields[field] !== false) {
+      fail(at(field), `'${field}' needs sharing: shared`, 'remove one of the two', 'key');
+    }
+  }
 }
 
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;

@@ -26,6 +26,7 @@ export const FIELD_GROUPS = {
   times: 'Times',
   lists: 'Lists',
   limits: 'Limits',
+  cluster: 'Cluster',
 } as const;
 type FieldGroup = keyof typeof FIELD_GROUPS;
 
@@ -407,6 +408,22 @@ export const FIELDS = {
     shape: text(),
     about: 'File name of the manifest in plugin_dir.',
     default: 'plugin.json or server.json',
+  },
+  place: {
+    group: 'cluster',
+    for: TRANSPORTS,
+    shape: names(),
+    about:
+      'Nodes of the cluster that may run the server, as globs of their names. Every other node uses it from there. Only in config.yaml.',
+    default: ['*'],
+  },
+  cluster: {
+    group: 'cluster',
+    for: TRANSPORTS,
+    shape: flag(),
+    about:
+      'true: the server is shared, and the least busy node that has it takes a call. false: agents of this node use its own process while that can take calls. Only in config.yaml.',
+    default: false,
   },
   enabled: {
     group: 'entry',

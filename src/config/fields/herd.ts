@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import type { Default } from './defaults.js';
-import { map, names, optional, text } from './shapes.js';
+import { map, matching, names, optional, text } from './shapes.js';
 
 interface HerdField {
   shape: z.ZodMiniType;
@@ -12,8 +12,6 @@ interface HerdField {
 export const HERD_NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/;
 /** What begins with a dash would be an option of ssh. */
 const DESTINATION = /^[^-\s][^\s]*$/;
-
-const matching = (pattern: RegExp, error: string) => z.string({ error }).check(z.regex(pattern, { error }));
 
 /** Every key of an item of `herds`, with its description and default for editors and docs. */
 export const HERD_FIELDS = {

@@ -138,6 +138,7 @@ export const CONFIG_KEYS = [
   'version',
   'mcp_servers',
   'herds',
+  'cluster',
   'profiles',
   'daemon',
   'search',
@@ -223,6 +224,8 @@ function fill(
       elicitation: valueOr(security.elicitation, s.elicitation.default),
       installScripts: valueOr(security.install_scripts, s.install_scripts.default),
     },
+    // the loader reads it
+    cluster: undefined,
   };
 }
 

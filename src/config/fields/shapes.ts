@@ -9,6 +9,9 @@ const TEXT = /^(?=.*\S)[^\u0000-\u001f\u007f-\u009f]*$/;
 export const text = (error = 'a non-empty text without control characters') =>
   z.string({ error }).check(z.regex(TEXT, { error }));
 
+export const matching = (pattern: RegExp, error: string) =>
+  z.string({ error }).check(z.regex(pattern, { error }));
+
 export const flag = () => z.boolean({ error: 'true or false' });
 
 export const choice = <const T extends readonly string[]>(...options: T) =>

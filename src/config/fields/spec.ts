@@ -27,6 +27,16 @@ export type Unusable =
   | { detail: 'not_allowed'; why: string; fix: string }
   | { detail: 'misconfigured'; type: string; problems: readonly Problem[] };
 
+/** How a server takes part in the cluster. */
+export interface ClusterPart {
+  /** The same on every node whose entry is the same. */
+  identity: string;
+  /** The least busy node takes a call; otherwise this node does while it can. */
+  balanced: boolean;
+  /** Its `place` has this node. Elsewhere the server is used, and never started. */
+  isPlacedHere: boolean;
+}
+
 interface CommonSpec extends RestartPolicy {
   name: string;
   description: string | undefined;
@@ -60,6 +70,8 @@ interface CommonSpec extends RestartPolicy {
   maxInFlight: number;
   /** Characters; 0 = off. */
   resultLimit: number;
+  /** Absent: nodes of the cluster have no replicas of it. */
+  cluster?: ClusterPart;
 }
 
 export interface StdioSpec extends CommonSpec {
@@ -106,13 +118,21 @@ export interface HttpSpec extends RemoteCommon {
 /** A server of another herd, which the daemon of that herd keeps. */
 export interface HerdServerSpec extends RemoteCommon {
   transport: 'herd';
-  /** The name of the herd. */
+  /** The name of the herd, or of the node of the cluster. */
   herd: string;
   /** The name of the server in that herd. */
   remoteName: string;
+  /** `herd` is a node of the cluster. */
+  isNode?: true;
 }
 
 export type RemoteSpec = SseSpec | WebsocketSpec | HttpSpec | HerdServerSpec;
+
+/** A server that only other nodes of the cluster have. Its replicas are connections to it there (`HerdServerSpec`). */
+export interface ClusterServerSpec extends RemoteCommon {
+  transport: 'cluster';
+  cluster: ClusterPart;
+}
 
 /** Another herd: the connection to its daemon, kept like a server. */
 export interface HerdSpec extends RemoteCommon {
@@ -130,7 +150,7 @@ export interface HerdSpec extends RemoteCommon {
  * A configured server as the rest of toolherd sees it: every default filled in, every variable resolved, every duration
  * in milliseconds. How the file spelled it is not kept.
  */
-export type ServerSpec = StdioSpec | RemoteSpec | HerdSpec;
+export type ServerSpec = StdioSpec | RemoteSpec | HerdSpec | ClusterServerSpec;
 
 export function isHerd(spec: ServerSpec): spec is HerdSpec {
   return spec.transport === 'ssh' || spec.transport === 'socket';
@@ -145,7 +165,31 @@ export interface EmbeddingsSpec {
   key: string | undefined;
 }
 
-/** The `daemon:`, `search:` and `security:` settings of config.yaml, defaults filled in. */
+/** What proves to NATS who this node is. Files are full paths; they are read at each connection. */
+export type ClusterCredentials =
+  | { kind: 'creds' | 'nkey'; file: string }
+  | { kind: 'user'; user: string; password: string }
+  | { kind: 'token'; token: string };
+
+/** `cluster:` of config.yaml: this daemon is a node of a cluster. */
+export interface ClusterSpec {
+  engine: 'nats';
+  /** Subjects and the bucket of NATS begin with it. */
+  name: string;
+  /** `nats://HOST:PORT` or `tls://HOST:PORT`, without user and password. */
+  servers: readonly string[];
+  /** The name of this node. */
+  node: string;
+  /** Globs of servers that other nodes may use, besides those with `cluster: true`. */
+  share: readonly string[];
+  /** Globs of servers of other nodes that this one uses. */
+  use: readonly string[];
+  credentials: ClusterCredentials | undefined;
+  /** Full paths. Undefined: TLS only where the NATS server asks for it. */
+  tls: { ca?: string; cert?: string; key?: string } | undefined;
+}
+
+/** The `cluster:`, `daemon:`, `search:` and `security:` settings of config.yaml, defaults filled in. */
 export interface Settings {
   daemon: {
     http: { host: string; port: number; token: 'auto' | 'none' } | undefined;
@@ -177,4 +221,6 @@ export interface Settings {
     elicitation: 'ask-agent' | 'deny';
     installScripts: 'allow' | 'deny';
   };
+  /** Undefined: this daemon is in no cluster. */
+  cluster: ClusterSpec | undefined;
 }

@@ -79,7 +79,9 @@ const SENTENCES: Readonly<
 };
 
 /** The state of a server, behind its name. */
-export function stateOf({ detail, state, last_error }: Inspection['status']): string {
+export function stateOf(status: Inspection['status']): string {
+  const { detail, state, last_error, nodes, elsewhere } = status;
+  if (elsewhere === true) return stateOnNodes(detail, nodes ?? []);
   switch (detail) {
     case 'running':
       return state === 'connected' ? 'is running' : 'is being started';
@@ -102,10 +104,42 @@ export function stateOf({ detail, state, last_error }: Inspection['status']): st
   }
 }
 
+type Nodes = NonNullable<Inspection['status']['nodes']>;
+
+/** Of a server that does not run on this node. */
+function stateOnNodes(detail: Inspection['status']['detail'], nodes: Nodes): string {
+  const offered = `is offered by ${namesOf(nodes)}`;
+  if (detail === 'running') return `runs on ${namesOf(nodes.filter(isConnected))}`;
+  if (detail === 'idle') return `${offered}, and a call starts it there`;
+  if (detail === 'quarantined') return `${offered}, and cannot take calls there`;
+  return 'is offered by no node of the cluster now';
+}
+
+function nextOnNodes(detail: Inspection['status']['detail'], nodes: Nodes): string {
+  if (detail === 'waiting') return 'calls fail until a node offers it; then it is used at once.';
+  if (detail === 'quarantined') return 'a call is tried on these nodes all the same.';
+  return `calls go to ${nodes.length === 1 ? 'that node' : 'the least busy of these nodes'}.`;
+}
+
+const isConnected = ({ state }: Nodes[number]) => state === 'connected';
+const namesOf = (nodes: Nodes) => nodes.map(({ node }) => node).join(', ');
+
 const TRIED_BY = 'with a call, or without one if its tools are not known or it is eager';
 
 /** What happens next without a person. */
-export function nextOf({ status, journal }: Inspection, now: number): string {
+export function nextOf(inspection: Inspection, now: number): string {
+  const { detail, nodes = [], elsewhere } = inspection.status;
+  if (elsewhere === true) return nextOnNodes(detail, nodes);
+  const able = nodes.filter(({ state }) => state === 'connected' || state === 'created');
+  const next = nextHere(inspection, now);
+  const isServedThere = able.length > 0 && SERVED_ELSEWHERE.has(detail);
+  return isServedThere ? `calls go to other nodes meanwhile: ${namesOf(able)}. Here: ${next}` : next;
+}
+
+/** While it is in one of these, other nodes of the cluster get its calls. */
+const SERVED_ELSEWHERE: ReadonlySet<string> = new Set(['waiting', 'quarantined', 'stopped', 'needs_auth']);
+
+function nextHere({ status, journal }: Inspection, now: number): string {
   const { detail, state, next_retry_at } = status;
   const isCallable = journal.findLast(({ chart }) => chart === 'keeper')?.kind === 'callable';
   if (detail === 'waiting' && next_retry_at !== null) {
@@ -126,7 +160,8 @@ export function nextOf({ status, journal }: Inspection, now: number): string {
 
 /** What a person can do. */
 export function adviceOf(status: Inspection['status']): string {
-  const { name, detail, last_error, unaccepted, lists = {} } = status;
+  const { name, detail, last_error, unaccepted, elsewhere, lists = {} } = status;
+  if (elsewhere === true && last_error?.fix !== undefined) return `${singleLine(last_error.fix)}.`;
   const fix = last_error?.fix === undefined ? '' : `${singleLine(last_error.fix)}; then `;
   if (detail === 'quarantined') return `${fix}"toolherd reset ${shellWord(name)}".`;
   if (detail === 'needs_auth') return `${last_error?.fix ?? `toolherd auth ${shellWord(name)}`}.`;

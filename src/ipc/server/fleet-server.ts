@@ -48,6 +48,10 @@ export interface AcceptOptions {
   via?: Caller['via'];
   /** Which agent files its client may name. Default: `trusted`. */
   agentFiles?: AgentFiles;
+  /** Instead of the name that the client gives itself: who it is, is known. */
+  clientName?: string;
+  /** What it sees instead of the herd, and the methods that it may call. Default: all of the herd, and all methods. */
+  restricted?: { to: FleetProvider; methods: ReadonlySet<string> };
   /**
    * Events are dropped, and counted, while more bytes wait for the client. Default: events count as everything else
    * does, and a client that does not read them is dropped.
@@ -85,13 +89,14 @@ export class FleetServer {
   /** A socket needs `allowHalfOpen`, so that `echo … | socat` gets its replies. */
   accept(stream: Duplex, options: AcceptOptions = {}): Peer {
     const { isStateless = false, via = 'socket', agentFiles, mostEventBytes } = options;
+    const { clientName, restricted } = options;
     const peer = this.#openPeer(stream);
     this.#accepted += 1;
     const caller = `connection ${this.#accepted}`;
-    const connectionFleet = new ConnectionFleet(this.#provider, caller, agentFiles);
+    const connectionFleet = new ConnectionFleet(restricted?.to ?? this.#provider, caller, agentFiles);
     this.#connectionFleets.set(caller, connectionFleet);
     const { fleet } = connectionFleet;
-    const introduce = this.#join(caller, via, connectionFleet);
+    const introduce = this.#join(caller, via, connectionFleet, clientName);
     const send = mostEventBytes === undefined ? sendAll(peer) : sendBounded(peer, mostEventBytes);
     const subscriptions = new EventSubscriptions(fleet, (event) => {
       if (event.topic !== 'call' || this.#sees(event.caller, connectionFleet)) send(event);
@@ -110,13 +115,14 @@ export class FleetServer {
     });
     const connection: Connection = {
       ...{ caller, fleet, connectionFleet, peer, introduce, subscriptions, mcp },
-      identity: this.#identity,
+      identity: restricted === undefined ? this.#identity : withoutPaths(this.#identity),
       lifecycle: this.#lifecycle,
       shutDown: () => this.shutDown(),
       notifyOfClosing: () => this.#notifyOfClosing(peer),
       closing: (why) => this.#begin(why),
     };
     for (const [name, method] of Object.entries(METHODS)) {
+      if (restricted?.methods.has(name) === false) continue;
       peer.handle(name, (params, context) => method(connection, new Params(params), context));
     }
     handleMcp(peer, mcp);
@@ -171,10 +177,19 @@ export class FleetServer {
   }
 
   /** Returns the function that takes the name and version that the client gives itself. */
-  #join(caller: string, via: Caller['via'], connectionFleet: ConnectionFleet): Connection['introduce'] {
+  #join(
+    caller: string,
+    via: Caller['via'],
+    connectionFleet: ConnectionFleet,
+    clientName: string | undefined,
+  ): Connection['introduce'] {
+    const named = (info: unknown) => {
+      const client = clientOf(info);
+      return clientName === undefined ? client : { name: clientName, version: client?.version ?? null };
+    };
     const who: OpenCaller = {
       via,
-      client: null,
+      client: clientName === undefined ? null : named(undefined),
       since: isoDateOf(this.#clock),
       calls: 0,
       get surface() {
@@ -189,7 +204,7 @@ export class FleetServer {
     };
     this.#callers.join(caller, who);
     return (info) => {
-      who.client = clientOf(info) ?? who.client;
+      who.client = named(info) ?? who.client;
     };
   }
 
@@ -227,6 +242,10 @@ export class FleetServer {
     this.#callers.leave(caller);
     connectionFleet?.close();
   }
+}
+
+function withoutPaths({ version, pid, started_at }: Identity): Identity {
+  return { version, pid, started_at };
 }
 
 const MOST_CLIENTS = 1000;

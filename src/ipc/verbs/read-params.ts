@@ -59,6 +59,9 @@ const READERS: Readers = {
   logs: (params) => [logParams(params)],
   register: registerArguments,
   unregister: (params) => [params.text('name')],
+  cluster: () => [],
+  clusterDrain: () => [],
+  clusterUndrain: () => [],
   ui: () => [],
 };
 

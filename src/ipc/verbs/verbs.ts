@@ -169,6 +169,18 @@ export const VERBS: { readonly [Name in VerbName]: VerbOf<Name> } = {
     toParams: (name) => ({ name }),
     field: 'servers',
   },
+  cluster: {
+    method: 'fleet/cluster',
+    toParams: () => ({}),
+  },
+  clusterDrain: {
+    method: 'fleet/cluster_drain',
+    toParams: () => ({}),
+  },
+  clusterUndrain: {
+    method: 'fleet/cluster_undrain',
+    toParams: () => ({}),
+  },
   ui: {
     method: 'fleet/ui',
     toParams: () => ({}),

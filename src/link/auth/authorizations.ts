@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/clock.js';
 import { AuthFile } from './auth-file.js';
 import { authorizedFetch, ownHeader } from './authorized-fetch.js';
 import { probe } from './challenge.js';
-import { elsewhere, headerRefused, headersOnly } from './errors.js';
+import { elsewhere, headerRefused, headersOnly, onNodes } from './errors.js';
 import { type GivenClient, recordKey } from './record.js';
 import { ServerAuthorization } from './server-authorization.js';
 
@@ -44,6 +44,7 @@ export class Authorizations {
   async authorize(spec: ServerSpec, given?: GivenClient): Promise<Progress> {
     if (spec.transport === 'websocket') throw headersOnly(spec);
     if (spec.transport === 'herd') throw elsewhere(spec);
+    if (spec.transport === 'cluster') throw onNodes(spec);
     if (!usesOAuth(spec)) return { state: 'authorized' };
     const own = ownHeader(spec);
     const authorization = this.#of(spec);

@@ -1,4 +1,4 @@
-import type { HerdServerSpec, RemoteSpec } from '../../config/fields/spec.js';
+import type { ClusterServerSpec, HerdServerSpec, RemoteSpec } from '../../config/fields/spec.js';
 import type { Failed } from '../../machines/restart/ending.js';
 import { AuthRequiredError, MCPConnectionError } from '../../shared/call-errors.js';
 import type { ErrorDetails } from '../../shared/errors.js';
@@ -97,6 +97,14 @@ export function elsewhere({ name, herd, remoteName }: HerdServerSpec): AuthRequi
   return new AuthRequiredError(`${name}: the herd ${herd} authorises it`, {
     why: 'the tokens of a server stay with the daemon that keeps it',
     fix: `on the machine of ${herd}: toolherd auth ${shellWord(remoteName)}`,
+  });
+}
+
+/** A server that only other nodes of the cluster run. */
+export function onNodes({ name }: ClusterServerSpec): AuthRequiredError {
+  return new AuthRequiredError(`${name}: the nodes that have it authorise it`, {
+    why: 'the tokens of a server stay with the daemons that keep it',
+    fix: `on each of these nodes: toolherd auth ${shellWord(name)}; "toolherd cluster status" lists them`,
   });
 }
 

@@ -16,6 +16,8 @@ export interface CallRequest {
   turn?: string | undefined;
   /** A request of toolherd itself (it reads a list). It is no use of the server: an idle server stays idle. */
   isOwn?: boolean | undefined;
+  /** It came from another node of the cluster: only what runs here may serve it. */
+  ownOnly?: boolean | undefined;
 }
 
 /** A call without an outcome: who made it, and when. */

@@ -43,7 +43,7 @@ export function shownUrl(text: string): string {
 export function failureOf(server: RemoteServer, failure: TransportFailure, opened: boolean): Failed {
   if (failure.kind === 'unauthorised') return authEnding(failure.error);
   if (failure.kind === 'told') return { kind: 'error', cause: 'lost', message: failure.error.message };
-  const message = `${server.name}: ${sentence(server, failure)}${opened || failure.kind === 'herd' ? '' : ', before it had answered initialize'}`;
+  const message = `${server.name}: ${sentence(server, failure)}${opened || failure.kind === 'herd' || failure.kind === 'node' ? '' : ', before it had answered initialize'}`;
   const failed = { kind: 'error', message, fix: fixOf(server, failure) } as const;
   const looksMisconfigured = couldBeWrongEntry(failure);
   if (isAuth(failure)) return { ...failed, cause: 'auth', looksMisconfigured };
@@ -130,6 +130,8 @@ function sentence(server: RemoteServer, failure: Described): string {
       return `${url} answered with ${failure.why}`;
     case 'herd':
       return `the herd ${failure.herd} is away: ${failure.why}`;
+    case 'node':
+      return `the node ${failure.node} of the cluster is away: ${failure.why}`;
   }
 }
 
@@ -156,6 +158,8 @@ function fixOf(server: RemoteServer, failure: Described): string {
       return 'try again: a new session is being opened';
     case 'herd':
       return `see "toolherd why ${shellWord(failure.herd)}"`;
+    case 'node':
+      return 'see "toolherd cluster status"';
     default:
       return `see "toolherd why ${shellWord(server.name)}", and the log of the server itself`;
   }

@@ -20,6 +20,7 @@ import type { RefusalHeaders } from '../remote/refusal-headers.js';
  * | `nonsense` | an answer that is not what the transport prescribes | perhaps |
  * | `told` | the daemon of the server's herd answered with an error of toolherd | as that daemon says |
  * | `herd` | the connection of the server's herd is away | perhaps |
+ * | `node` | the server's node of the cluster is away | perhaps |
  */
 export type TransportFailure =
   | { kind: 'unreachable'; code: string | undefined; message: string }
@@ -34,6 +35,7 @@ export type TransportFailure =
   | { kind: 'too-large'; bytes: number }
   | { kind: 'nonsense'; why: string }
   | { kind: 'herd'; herd: string; why: string }
+  | { kind: 'node'; node: string; why: string }
   | { kind: 'told'; error: MCPError };
 
 /** Carries a failure through the SDK's transports, which pass on the rejections of their fetch. */
@@ -76,6 +78,6 @@ export function cleaned(failure: TransportFailure, redact: (text: string) => str
   if (failure.kind === 'unreachable') return { ...failure, message: redact(failure.message) };
   if (failure.kind === 'refused') return { ...failure, text: redact(failure.text) };
   if (failure.kind === 'closed') return { ...failure, reason: redact(failure.reason) };
-  if (failure.kind === 'nonsense' || failure.kind === 'herd') return { ...failure, why: redact(failure.why) };
+  if ('why' in failure) return { ...failure, why: redact(failure.why) };
   return failure;
 }

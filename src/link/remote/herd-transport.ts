@@ -1,12 +1,11 @@
-import { connect, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { HerdServerSpec } from '../../config/fields/spec.js';
 import { withTimeout } from '../../shared/async.js';
 import { MCPError } from '../../shared/call-errors.js';
-import { codeOf } from '../../shared/errors.js';
 import { Framer } from '../../shared/framing/framer.js';
 import { isObject } from '../../shared/json.js';
 import { FIRST_CALL_ID } from '../calls/reply-router.js';
-import { TransportError, type TransportFailure } from '../failures/transport-failure.js';
+import { failureIn, TransportError, type TransportFailure } from '../failures/transport-failure.js';
 import type { RemoteTransport, TransportPorts } from './remote-transport.js';
 
 /** For how long a broken connection waits for the reason, which the connection of the herd may know in a moment. */
@@ -42,13 +41,13 @@ class ToldError extends MCPError {
 }
 
 /**
- * One server of another herd: a connection to the socket of its daemon that sees this server alone, and then speaks MCP as
- * an agent would. The connection of the herd has made the socket.
+ * One server of another herd, or of another node of the cluster: a connection to its daemon that sees this server alone, and
+ * then speaks MCP as an agent would.
  */
 export class HerdTransport implements RemoteTransport {
   readonly #spec: HerdServerSpec;
   readonly #ports: TransportPorts;
-  #socket: Socket | undefined;
+  #socket: Duplex | undefined;
   #state: 'dialling' | 'open' | 'closed' = 'dialling';
   #isFull = false;
   #greeted: ((reply: unknown) => void) | undefined;
@@ -62,20 +61,19 @@ export class HerdTransport implements RemoteTransport {
   }
 
   async dial(): Promise<void> {
-    const herd = this.#ports.herd?.(this.#spec.herd);
+    const herd = this.#ports.herd?.(this.#spec);
     if (herd === undefined) throw new TransportError(this.#away('this program keeps no connection to it'));
-    const path = await herd.dial();
-    if (this.#isClosed) return;
-    this.#lost = new Promise((resolve) => {
-      this.#forget = herd.onLost(resolve);
-    });
-    void this.#lost.then((failure) => this.#broke(failure));
-    const socket = await opened(path);
+    const socket = await herd.dial();
     if (this.#isClosed) {
       socket.destroy();
       return;
     }
     this.#socket = socket;
+    this.#lost = new Promise((resolve) => {
+      this.#forget = herd.onLost(resolve);
+    });
+    void this.#lost.then((failure) => this.#broke(failure));
+    if (socket.destroyed) throw new TransportError(await this.#reason());
     this.#read(socket);
     await this.#greet(socket);
   }
@@ -105,7 +103,7 @@ export class HerdTransport implements RemoteTransport {
     return this.#state === 'closed';
   }
 
-  #read(socket: Socket): void {
+  #read(socket: Duplex): void {
     const { on } = this.#ports;
     const framer = new Framer(this.#spec.maxMessageBytes, {
       line: (bytes) => this.#receive(bytes),
@@ -145,8 +143,8 @@ export class HerdTransport implements RemoteTransport {
   }
 
   /** The daemon answers in order, so the first line is its answer. It learns the name of this program and nothing more. */
-  async #greet(socket: Socket): Promise<void> {
-    const { remoteName, herd } = this.#spec;
+  async #greet(socket: Duplex): Promise<void> {
+    const { remoteName } = this.#spec;
     const reply = await new Promise<unknown>((resolve) => {
       this.#greeted = resolve;
       socket.once('close', () => resolve(undefined));
@@ -159,7 +157,7 @@ export class HerdTransport implements RemoteTransport {
     if (isObject(reply.error)) throw new TransportError(this.#away(String(reply.error.message)));
     const { daemon } = isObject(reply.result) ? reply.result : {};
     if (isObject(daemon) && isObject(daemon.closing))
-      throw new TransportError({ kind: 'herd', herd, why: 'its daemon is ending' });
+      throw new TransportError(this.#away('its daemon is ending'));
     this.#state = 'open';
   }
 
@@ -169,6 +167,8 @@ export class HerdTransport implements RemoteTransport {
 
   /** Why this connection broke: that of the herd knows more, where it broke too. */
   async #reason(): Promise<TransportFailure> {
+    const known = failureIn(this.#socket?.errored);
+    if (known !== undefined) return known;
     const lost = this.#lost ?? Promise.resolve(undefined);
     return (await withTimeout(REASON_MS, lost, this.#ports.clock)) ?? { kind: 'cut', code: undefined };
   }
@@ -182,18 +182,9 @@ export class HerdTransport implements RemoteTransport {
   }
 
   #away(why: string): TransportFailure {
-    return { kind: 'herd', herd: this.#spec.herd, why };
+    const { herd, isNode } = this.#spec;
+    return isNode ? { kind: 'node', node: herd, why } : { kind: 'herd', herd, why };
   }
-}
-
-function opened(path: string): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(path);
-    socket.once('connect', () => resolve(socket));
-    socket.once('error', (error) =>
-      reject(new TransportError({ kind: 'unreachable', code: codeOf(error), message: error.message })),
-    );
-  });
 }
 
 function parsed(bytes: Buffer): unknown {

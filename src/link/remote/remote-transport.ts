@@ -1,4 +1,6 @@
+import type { Duplex } from 'node:stream';
 import type { FetchLike } from '@modelcontextprotocol/client';
+import type { HerdServerSpec } from '../../config/fields/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import type { OversizedLine } from '../../shared/framing/framer.js';
 import type { TransportFailure } from '../failures/transport-failure.js';
@@ -37,14 +39,17 @@ export interface TransportPorts {
   isBusy(): boolean;
   /** Adds the server's authorisation to a fetch, which may then reject with AuthRequiredError. */
   authorize?: ((send: FetchLike) => FetchLike) | undefined;
-  /** The connection of a herd, for those to its servers. Absent: this program keeps none. */
-  herd?: ((name: string) => HerdPort) | undefined;
+  /** The connection to the herd or the node of a server. Absent: this program keeps none. */
+  herd?: ((spec: HerdServerSpec) => HerdPort) | undefined;
 }
 
 /** The connection of another herd, as the connections to its servers use it. */
 export interface HerdPort {
-  /** Resolves with the path of its socket, when it is connected. Rejects with a TransportError. */
-  dial(): Promise<string>;
+  /**
+   * A new connection to its daemon, when that is reached. Rejects with a TransportError. A connection that breaks later is
+   * destroyed with a TransportError where the reason is known at once.
+   */
+  dial(): Promise<Duplex>;
   /** Called when the connection is lost, until the returned function is called. */
   onLost(listen: (failure: TransportFailure) => void): () => void;
 }

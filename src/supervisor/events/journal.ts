@@ -23,7 +23,8 @@ export interface Change extends JournalEntry {
   detail: KeeperStateName | undefined;
 }
 
-export type Chart = 'server' | 'keeper' | 'transient';
+/** `peer`: of the connection to another node, whose states are not those of the server. */
+export type Chart = 'server' | 'keeper' | 'transient' | 'peer';
 
 /** The actors under the root, by their ids: the key of the server that each belongs to, and its chart. */
 export type ActorOwners = Map<string, { key: string; chart: Chart }>;
@@ -148,11 +149,11 @@ export class Journal {
 
   /**
    * Of an actor under the root, or of the incarnation of a keeper. A transient machine has none: it changes its state
-   * with every call, and its processes have their own entries.
+   * with every call, and its processes have their own entries. A connection to another node has none either.
    */
   #findOwner(actor: AnyActorRef): Owner | undefined {
     const own = this.#owners.get(actor.id);
-    if (own?.chart === 'transient') return undefined;
+    if (own?.chart === 'transient' || own?.chart === 'peer') return undefined;
     if (own !== undefined) return { key: own.key, chart: own.chart, isAlone: own.chart === 'server' };
     const parent = this.#owners.get(actor._parent?.id ?? '');
     return parent?.chart === 'keeper' ? { key: parent.key, chart: 'server', isAlone: false } : undefined;

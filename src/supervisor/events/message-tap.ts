@@ -23,6 +23,8 @@ export interface ServerLogMessage {
   mcpLevel?: string;
   /** Of one whose data is no text: as it came, redacted. */
   data?: unknown;
+  /** The node of the cluster whose replica said it. */
+  node?: string | undefined;
 }
 
 export interface MessageTapOptions {
@@ -103,7 +105,8 @@ export class MessageTap {
       notification: (method, params) => {
         if (method === 'notifications/message') this.#onLog(spec, key, incarnation, params ?? {}, limit);
         else if (!LIST_CHANGED.test(method) && method !== SERVER_ERROR) {
-          this.#tell(key, incarnation, method, () => this.#options.redactFor(spec, params ?? {}));
+          const shown = () => this.#options.redactFor(spec, params ?? {});
+          this.#tell(key, incarnation, method, shown, nodeOf(spec));
         }
         on.notification(method, params);
       },
@@ -111,7 +114,8 @@ export class MessageTap {
         if (ending.kind === 'error') {
           const { cause, message, fix } = ending;
           const params = { cause, message, ...(fix === undefined ? {} : { fix }) };
-          this.#tell(key, incarnation, SERVER_ERROR, () => this.#options.redactFor(spec, params));
+          const shown = () => this.#options.redactFor(spec, params);
+          this.#tell(key, incarnation, SERVER_ERROR, shown, nodeOf(spec));
         }
         on.ended(ending);
       },
@@ -135,22 +139,24 @@ export class MessageTap {
       logger: typeof logger === 'string' ? this.#shown(spec, logger, LONGEST_NAME) : null,
       text: this.#shown(spec, said, LONGEST_TEXT),
       mcpLevel: typeof level === 'string' ? level.slice(0, LONGEST_NAME) : 'info',
+      node: nodeOf(spec),
     };
     this.#options.logMessage?.(message);
     const isWhole = typeof data !== 'string' && said.length <= LONGEST_TEXT;
     this.#emitLog(isWhole ? { ...message, data: this.#options.redactFor(spec, data) } : message);
   }
 
-  #tell(key: string, incarnation: number, method: string, params: () => JsonObject): void {
+  #tell(key: string, incarnation: number, method: string, params: () => JsonObject, node?: string): void {
     this.#events.emit('notification', key, () => ({
       incarnation,
       method,
       params: params(),
+      ...(node === undefined ? {} : { node }),
       at: this.#now(),
     }));
   }
 
-  #emitLog({ key, incarnation, level, logger, text, mcpLevel, data }: ServerLogMessage): void {
+  #emitLog({ key, incarnation, level, logger, text, mcpLevel, data, node }: ServerLogMessage): void {
     this.#events.emit('log', key, () => ({
       incarnation,
       level,
@@ -158,6 +164,7 @@ export class MessageTap {
       message: text,
       ...(mcpLevel === undefined ? {} : { mcp_level: mcpLevel }),
       ...(data === undefined ? {} : { data }),
+      ...(node === undefined ? {} : { node }),
       at: this.#now(),
     }));
   }
@@ -177,6 +184,10 @@ export class MessageTap {
   #now(): string {
     return isoDateOf(this.#options.clock);
   }
+}
+
+function nodeOf(spec: ServerSpec): string | undefined {
+  return spec.transport === 'herd' && spec.isNode ? spec.herd : undefined;
 }
 
 function cut(text: string, longest: number, more: number): string {

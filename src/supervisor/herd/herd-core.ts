@@ -24,6 +24,7 @@ import type { PinKeeping, PinPolicy } from '../pins/pinning.js';
 import type { KeepText } from '../routing/result-limit.js';
 import { ConfiguredServer } from '../server/configured-server.js';
 import { Permits } from '../server/permits.js';
+import type { ServerDeps } from '../server/server-deps.js';
 import { ServerPool } from '../server/server-pool.js';
 import { identityOf } from '../spec-identity.js';
 import { startRoot } from './root.js';
@@ -62,6 +63,8 @@ export interface HerdOptions
   runnerOf?(spec: ServerSpec): Pick<ServerStatus, 'runner' | 'package'> | undefined;
   /** What `status` shows of a server of another herd, or of the connection to one; undefined for any other. */
   mirrorOf?(spec: ServerSpec): Partial<ServerStatus> | undefined;
+  /** The nodes of the cluster that have a server, too. */
+  peersOf?: ServerDeps['peersOf'];
   /** Sends an order to the daemons that keep servers of other herds. */
   orderElsewhere?(order: Order, specs: readonly HerdServerSpec[], wait: boolean): Promise<void>;
 }
@@ -169,8 +172,10 @@ export class HerdCore {
           catalogs,
           pins,
           budget,
+          peersOf: options.peersOf,
           open: this.messageTap.tap((...link) => options.open(...link, key), key),
           log: (text: string) => this.messageTap.note(key, text),
+          nodesChanged: (why: string) => this.#nodesChanged(key, why),
           catalogChanged: (change: CatalogChange) => this.#catalogChanged(key, change),
           called: (call: EndedCall) => {
             const line = serverErrorLine(call, (value) => this.redactFor(spec, value));
@@ -403,6 +408,15 @@ export class HerdCore {
       if (subscriber.events.hasListeners(topic) && subscriber.has(server))
         subscriber.events.emit(topic, server.spec.name, describe);
     }
+  }
+
+  /** Other nodes of the cluster do with this server what `why` says. */
+  #nodesChanged(key: string, why: string): void {
+    const server = this.pool.at(key);
+    if (server === undefined) return;
+    const { incarnation, state, detail } = server.snapshot();
+    this.noteInJournal(key, incarnation, why);
+    this.#emit('state', key, () => ({ incarnation, state, detail, cause: why, at: this.now() }));
   }
 
   #catalogChanged(key: string, change: CatalogChange): void {

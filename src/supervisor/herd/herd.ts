@@ -6,7 +6,7 @@ import { shuttingDown } from '../../shared/call-errors.js';
 import type { Clock } from '../../shared/clock.js';
 import type { McpLevel } from '../../shared/mcp/log-levels.js';
 import type { BudgetReport } from '../memory/memory-budget.js';
-import type { ConfiguredServer } from '../server/configured-server.js';
+import type { ConfiguredServer, OwnReplicas } from '../server/configured-server.js';
 import { HerdCore, type HerdOptions } from './herd-core.js';
 import { HerdView } from './herd-view.js';
 
@@ -94,6 +94,12 @@ export class Herd {
     return this.#core.openCalls();
   }
 
+  /** What runs on this node of a server of the shared view; undefined where nothing of it may, or there is none. */
+  ownReplicas(name: string): OwnReplicas | undefined {
+    const [visible] = this.view.visibles(name);
+    return visible?.isPlaceholder === false ? visible.server.here() : undefined;
+  }
+
   /** Writes into the journal of a server what toolherd did for this incarnation. */
   noteInJournal(key: string, incarnation: number, text: string): void {
     this.#core.noteInJournal(key, incarnation, text);
@@ -138,7 +144,7 @@ async function stopAll(
 ): Promise<ShutdownReport> {
   const running = servers.filter((server) => server.snapshot().pids.length > 0);
   const before = new Map(running.map((server) => [server, server.lastStops]));
-  for (const server of servers) server.stop(shuttingDown());
+  for (const server of servers) server.close(shuttingDown());
   const left = new Set(servers);
   const going = servers.map((server) => server.whenGone().then(() => left.delete(server)));
   const gone = Promise.all([...going, ...leaving]);

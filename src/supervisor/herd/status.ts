@@ -4,6 +4,7 @@ import type { ProfileLens } from '../catalog/profile-lens.js';
 import type { PublicEntry } from '../catalog/public-names.js';
 import { tokensOfTools } from '../catalog/tools-tokens.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
+import type { ServerSnapshot } from '../server/server-snapshot.js';
 
 export interface StatusSources {
   /** When the server came into its present state. */
@@ -53,7 +54,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
             ...(snapshot.lastError.problems === undefined ? {} : { problems: snapshot.lastError.problems }),
             at: new Date(snapshot.failedAt ?? 0).toISOString(),
           },
-    since,
+    since: snapshot.since === undefined ? since : new Date(snapshot.since).toISOString(),
     in_flight: snapshot.inFlight,
     calls: server.calls,
     failures: server.failures,
@@ -67,6 +68,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     protocol_version: snapshot.opened?.protocolVersion ?? null,
     server_info: snapshot.opened?.serverInfo ?? null,
     rss_bytes: memoryOf(snapshot.pids, memory),
+    ...nodesOf(snapshot),
     ...runner,
   };
 }
@@ -80,6 +82,12 @@ function toolsOf(server: ConfiguredServer, lens: ProfileLens | undefined): Publi
     const alias = lens?.publicNameOf(of, name);
     return { server, name, definition, publicName: name, ...(alias === undefined ? {} : { alias }) };
   });
+}
+
+function nodesOf({ nodes, isElsewhere }: ServerSnapshot): Pick<ServerStatus, 'nodes' | 'elsewhere'> {
+  if (nodes === undefined) return {};
+  const shown = nodes.map(({ node, state, inFlight }) => ({ node, state, in_flight: inFlight }));
+  return { nodes: shown, ...(isElsewhere && { elsewhere: true }) };
 }
 
 function unacceptedOf({ catalog, pinning }: ConfiguredServer): Pick<ServerStatus, 'unaccepted'> {

@@ -12,9 +12,11 @@ import type {
 } from '../../fleet/fleet.js';
 import { withTimeout } from '../../shared/async.js';
 import type { ProfileLens } from '../catalog/profile-lens.js';
+import { ordersElsewhere } from '../cluster/refusals.js';
 import { checkConfigured, severalServers } from '../errors.js';
 import { reportPins } from '../pins/report.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
+import { runsHere } from '../server/create-runner.js';
 import { redactedSpec } from '../spec-identity.js';
 import type { ViewServers } from '../view/view-servers.js';
 import type { HerdCore, ViewSubscriber, VisibleServer } from './herd-core.js';
@@ -77,9 +79,12 @@ export class ViewOrders {
     if ('servers' in selection && order !== 'stop')
       for (const { server } of visibles) checkConfigured(server.spec);
     const servers = new Set(visibles.flatMap((visible) => this.#meant(visible)));
+    if ('servers' in selection) for (const server of servers) checkPlace(server);
     const predecessors = order === 'stop' || order === 'restart' ? this.#predecessorsOf(servers) : [];
     for (const predecessor of predecessors) predecessor.stop();
-    const meant = [...servers].filter(({ spec }) => spec.enabled && spec.transport !== 'herd');
+    const meant = [...servers].filter(
+      ({ spec }) => spec.enabled && spec.transport !== 'herd' && runsHere(spec),
+    );
     // an order for all does not reach other machines, where other people may use the servers
     const elsewhere = 'all' in selection ? [] : [...servers].map(({ spec }) => spec).filter(isElsewhere);
     await this.#core.orderElsewhere(order, elsewhere, wait);
@@ -190,6 +195,13 @@ export class ViewOrders {
 
 function isElsewhere(spec: ServerSpec): spec is HerdServerSpec {
   return spec.transport === 'herd';
+}
+
+/** Throws where the daemons of other nodes decide about a server. Orders do not go to them. */
+function checkPlace(server: ConfiguredServer): void {
+  const { name, enabled } = server.spec;
+  if (!enabled || runsHere(server.spec)) return;
+  throw ordersElsewhere(name, server.snapshot().nodes?.map(({ node }) => node) ?? []);
 }
 
 /** The agent files of these servers, without duplicates. */

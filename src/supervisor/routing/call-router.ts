@@ -118,7 +118,7 @@ class RoutedCall implements CallSink, SearchedRequest {
   }
 
   send({ server, params, timeoutMs, refusal, explain, calledAs }: Target): void {
-    const { method, caller = LOCAL, turn, requestId } = this.#call;
+    const { method, caller = LOCAL, turn, requestId, ownOnly } = this.#call;
     const refused = this.#refusalBy(server.spec) ?? refusal;
     if (refused !== undefined) {
       this.#refuse(refused);
@@ -129,7 +129,7 @@ class RoutedCall implements CallSink, SearchedRequest {
     if (this.#limitBy(server.spec) !== 0) this.acceptsRaw = false;
     this.server = server;
     this.#explain = explain ?? this.#call.explain;
-    this.#request = { method, params, timeoutMs, caller, turn, requestId, calledAs };
+    this.#request = { method, params, timeoutMs, caller, turn, requestId, calledAs, ownOnly };
     this.#state = 'sent';
     this.#handle = server.send(this.#request, this);
   }

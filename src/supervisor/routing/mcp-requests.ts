@@ -27,11 +27,11 @@ export class McpRequests {
 
   /** The form without a promise. A property, so that a fleet can have it as its method. */
   readonly forward = (
-    { server, method, params, timeout_ms: timeoutMs }: RequestParams,
+    { server, method, params, timeout_ms: timeoutMs, ownOnly }: RequestParams,
     sink: ForwardSink,
   ): ForwardHandle => {
     const { caller, separator, cut } = sink;
-    return this.#router.send({ server, method, params, timeoutMs, caller, separator, cut }, sink);
+    return this.#router.send({ server, method, params, timeoutMs, caller, separator, cut, ownOnly }, sink);
   };
 
   request(

@@ -110,12 +110,12 @@ export class ResourceWatches {
     return state === 'ended';
   }
 
-  async #begin({ uri, server }: WatchParams, listen: OnUpdate): Promise<Begun> {
+  async #begin({ uri, server, ownOnly }: WatchParams, listen: OnUpdate): Promise<Begun> {
     const { resolver, redact, warn } = this.#options;
     const { server: owner } = await resolver.findOwnerByUri(uri, server);
     if (!owner.spec.enabled) throw disabled(owner.spec);
     try {
-      return { owner, end: await owner.resources.watch(uri, listen) };
+      return { owner, end: await owner.resources.watch(uri, listen, ownOnly) };
     } catch (error) {
       throw redactedError(asCallError(error, warn), (text) => redact(text, owner));
     }

@@ -12,14 +12,13 @@ import { LIST_KEYS, type ListKey, type ListName, type Lists, partsOf } from '../
 import { DRAIN_MS, replaced, stopped } from '../errors.js';
 import type { EndedCall } from '../events/call-event.js';
 import { Pinning } from '../pins/pinning.js';
+import { createRunner } from './create-runner.js';
 import { toolRefusal } from './refusal.js';
-import { ReplicaSet } from './replica-set.js';
 import { ResourceWatch } from './resource-watch.js';
 import type { Runner } from './runner.js';
 import type { ServerDeps } from './server-deps.js';
 import { listTimeoutMs } from './server-settings.js';
 import { type ServerSnapshot, snapshotOfUnusable } from './server-snapshot.js';
-import { TransientPool } from './transient-pool.js';
 
 /** How many durations of calls are kept. */
 const LATENCIES = 512;
@@ -33,6 +32,15 @@ export interface ReadOptions {
   withinMs?: number | undefined;
   /** What a start is for, if it takes one; default: a discovery. */
   purpose?: StartPurpose;
+}
+
+/** What runs of a server on this node, as other nodes of the cluster are to know it. */
+export interface OwnReplicas extends Pick<ServerSnapshot, 'state' | 'detail'> {
+  isReady: boolean;
+  /** A call would start a process. */
+  mayStart: boolean;
+  /** Calls without an outcome: those that wait, too, and not those that other nodes have. */
+  inFlight: number;
 }
 
 /** One configured server: its processes (replicas, or one a call), its lists, and the counts of its calls. */
@@ -70,28 +78,25 @@ export class ConfiguredServer {
     this.catalog = createCatalog(spec, deps, () => this.#runner.reread(), this.pinning);
     const isTransient = spec.transport === 'stdio' && spec.lifecycle === 'transient';
     const { name } = spec;
-    this.resources = new ResourceWatch({ name, isTransient, wake: () => this.#wake(), note: log });
+    this.resources = new ResourceWatch({
+      ...{ name, isTransient, note: log },
+      isHere: (opened) => opened === spec,
+      wake: (ownOnly) => this.#wake(ownOnly),
+    });
     const pinChecking = this.pinning && {
       isStrict: () => this.pinning?.policy === 'enforce',
       refusalOf: (request: Pick<CallRequest, 'method' | 'params'>) => this.#refusalOf(request),
     };
     const id = `${this.key}@${generation}`;
-    const common = { id, deps, lists: this.catalog, pinChecking, predecessor };
-    this.#runner =
-      isTransient && spec.enabled
-        ? new TransientPool({ ...common, spec })
-        : new ReplicaSet(
-            {
-              ...common,
-              spec,
-              deps: { ...deps, open: this.resources.tap(deps.open) },
-              isWatched: () => this.resources.isWatched,
-              // only a server that was connected has lists
-              wasConnected: () => this.catalog.wasRead(),
-              isTriedUncalled: () => this.#isTriedUncalled(),
-            },
-            spec.enabled ? spec.replicas : 0,
-          );
+    this.#runner = createRunner({
+      ...{ id, spec, lists: this.catalog, pinChecking, predecessor },
+      deps: isTransient ? deps : { ...deps, open: this.resources.tap(deps.open) },
+      isWatched: () => this.resources.isWatched,
+      isWatchedAnywhere: () => this.resources.isWatchedAnywhere,
+      // only a server that was connected has lists
+      wasConnected: () => this.catalog.wasRead(),
+      isTriedUncalled: () => this.#isTriedUncalled(),
+    });
   }
 
   /**
@@ -108,9 +113,16 @@ export class ConfiguredServer {
     this.#runner.start();
   }
 
-  stop(refusal = stopped(this.spec.name)): void {
+  /** By order. Other nodes of the cluster that have it go on to serve it. */
+  stop(): void {
     this.#endDrain?.();
-    this.#runner.stop(refusal);
+    this.#runner.stop(stopped(this.spec.name));
+  }
+
+  /** For good. `refusal`: the error of calls from now on. */
+  close(refusal: MCPError): void {
+    this.#endDrain?.();
+    this.#runner.close(refusal);
   }
 
   restart(): void {
@@ -127,7 +139,7 @@ export class ConfiguredServer {
    */
   async retire(drains = true): Promise<void> {
     if (drains && this.#inFlight > 0) await this.#drain();
-    else this.stop(replaced(this.spec.name));
+    else this.close(replaced(this.spec.name));
     await Promise.all([this.whenGone(), this.#predecessor]);
     this.#runner.release();
   }
@@ -199,6 +211,15 @@ export class ConfiguredServer {
     return this.#runner.openCalls();
   }
 
+  /** What runs on this node; undefined where nothing of the server may. */
+  here(): OwnReplicas | undefined {
+    const { here } = this.#runner;
+    if (here === undefined || !this.spec.enabled) return undefined;
+    const { state, detail } = here.snapshot();
+    const mayStart = here.waitsFor === 'start';
+    return { state, detail, isReady: here.isReady, mayStart, inFlight: here.load };
+  }
+
   snapshot(): ServerSnapshot {
     return this.#unusable ?? this.#runner.snapshot();
   }
@@ -239,7 +260,7 @@ export class ConfiguredServer {
       this.#endDrain = () => {
         this.#endDrain = undefined;
         clock.clearTimeout(timer);
-        this.#runner.stop(replaced(name));
+        this.#runner.close(replaced(name));
         resolve();
       };
       this.#runner.drain(replaced(name));
@@ -250,13 +271,13 @@ export class ConfiguredServer {
    * Starts a server that does not run, as a call would. Any answer will do: it proves that the server is there. It counts
    * as a call, not as `isOwn`: a subscriber waits for it.
    */
-  #wake(): Promise<void> {
+  #wake(ownOnly: boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const settle = (outcome: Outcome) => {
         if (outcome.ok || outcome.error instanceof MCPProtocolError) resolve();
         else reject(outcome.error);
       };
-      this.#runner.send({ method: 'resources/list' }, { settle });
+      this.#runner.send({ method: 'resources/list', ownOnly }, { settle });
     });
   }
 

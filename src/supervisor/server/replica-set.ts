@@ -19,6 +19,7 @@ const RANK: Record<ServerSnapshot['state'], number> = {
 
 /** The replicas of one server. A disabled server has none. */
 export class ReplicaSet implements Runner {
+  readonly here = this;
   readonly #replicas: readonly Replica[];
   readonly #lists: ListsOwner;
   /** Replicas whose end would fail a request for the lists. */
@@ -41,6 +42,18 @@ export class ReplicaSet implements Runner {
     return this.#replicas.some(({ isUp }) => isUp);
   }
 
+  get waitsFor(): Replica['waitsFor'] {
+    let soonest: Replica['waitsFor'] = 'person';
+    for (const { waitsFor } of this.#replicas) if (SOONEST[waitsFor] < SOONEST[soonest]) soonest = waitsFor;
+    return soonest;
+  }
+
+  get load(): number {
+    let load = 0;
+    for (const { gate } of this.#replicas) load += gate.load;
+    return load;
+  }
+
   get lastStops(): Ending[] {
     return this.#replicas.flatMap(({ lastStop }) => lastStop ?? []);
   }
@@ -52,11 +65,18 @@ export class ReplicaSet implements Runner {
       const replica = this.#replicas[index]!;
       if (isBetter(replica, chosen!)) chosen = replica;
     }
-    // a replica that is quarantined gets no call while another takes calls, but a call makes its try
-    if (this.#replicas.length > 1)
-      for (const replica of this.#replicas)
-        if (replica !== chosen && replica.isTrialDue) replica.discover('use');
+    if (this.#replicas.length > 1) this.#tryOthers(chosen);
     return chosen?.gate.send(request, sink);
+  }
+
+  passedOver(): void {
+    this.#tryOthers(undefined);
+  }
+
+  /** A replica that is quarantined gets no call while another takes calls, but a call makes its try. */
+  #tryOthers(chosen: Replica | undefined): void {
+    for (const replica of this.#replicas)
+      if (replica !== chosen && replica.isTrialDue) replica.discover('use');
   }
 
   begin(): void {
@@ -69,6 +89,10 @@ export class ReplicaSet implements Runner {
 
   stop(refusal: MCPError): void {
     for (const replica of this.#replicas) replica.stop(refusal);
+  }
+
+  close(refusal: MCPError): void {
+    this.stop(refusal);
   }
 
   drain(refusal: MCPError): void {

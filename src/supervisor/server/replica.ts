@@ -28,6 +28,8 @@ export interface ReplicaOptions extends RunnerOptions {
   isTriedUncalled?(): boolean;
   /** A subscriber waits for its notifications: it is not idle. */
   isWatched?(): boolean;
+  /** Some subscriber may be told by another node of the cluster. */
+  isWatchedAnywhere?(): boolean;
   /** Lists were read, and compared with their pins. */
   compared?(reading: Reading): void;
   /** Its process takes no calls and answers no questions any more. */
@@ -113,10 +115,13 @@ export class Replica {
     this.#failWaiting();
   }
 
-  /** Stops it, unless its process has a call. With the outcome of the last one, a crashed process has no successor. */
+  /**
+   * Fails the calls that wait, and stops it unless its process has a call. With the outcome of the last one, a crashed
+   * process has no successor.
+   */
   drain(refusal: MCPError): void {
+    this.gate.fail(refusal);
     if (this.#inFlight === 0) this.stop(refusal);
-    else this.gate.fail(refusal);
   }
 
   /** Fails the calls that are with the process. */

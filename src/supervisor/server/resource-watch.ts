@@ -1,3 +1,4 @@
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type { Link, Opened, Unwatch } from '../../link/link.js';
 import { type MCPError, MCPProtocolError, ServerUnavailableError } from '../../shared/call-errors.js';
 import { isObject, type JsonObject } from '../../shared/json.js';
@@ -11,20 +12,36 @@ export interface ResourceWatchOptions {
   name: string;
   /** There is a process for each call, and none between them. */
   isTransient: boolean;
-  /** Resolves when a process runs; rejects with the reason why none will. */
-  wake(): Promise<void>;
+  /** Whether this spec is of what runs on this node, and not of a connection to another one. */
+  isHere(spec: ServerSpec): boolean;
+  /** Resolves when a process runs; rejects with the reason why none will. `ownOnly`: it has to run on this node. */
+  wake(ownOnly: boolean): Promise<void>;
   note(text: string): void;
 }
 
 /** The params of a server's update: `uri`, and fields that toolherd does not know. */
 export type OnUpdate = (params: JsonObject) => void;
 
+interface Listener {
+  readonly tell: OnUpdate;
+  /** It is another node of the cluster, which gets no updates of a third one: two nodes would tell each other for ever. */
+  readonly ownOnly: boolean;
+}
+
 interface Watched {
-  readonly listeners: Set<OnUpdate>;
+  readonly listeners: Set<Listener>;
   /** The processes that are subscribed. */
   readonly asked: Map<Link, Promise<Unwatch>>;
-  begun: Promise<void>;
+  /** Resolves when one process agreed: any, for listeners that are not `ownOnly`. Undefined where no listener needs it. */
+  begun: Promise<void> | undefined;
+  /** The same for listeners that are: of a process on this node. */
+  begunHere: Promise<void> | undefined;
   hasBegun: boolean;
+}
+
+interface OpenProcess {
+  opened: Opened;
+  isHere: boolean;
 }
 
 /**
@@ -34,7 +51,7 @@ interface Watched {
  */
 export class ResourceWatch {
   readonly #options: ResourceWatchOptions;
-  readonly #open = new Map<Link, Opened>();
+  readonly #open = new Map<Link, OpenProcess>();
   readonly #watched = new Map<string, Watched>();
   /** Subscriptions that are being ended: each has to be over before the same URI is subscribed again. */
   readonly #leaving = new Map<string, Promise<unknown>>();
@@ -47,17 +64,23 @@ export class ResourceWatch {
     return this.#watched.size > 0;
   }
 
+  /** Some subscriber may be told by another node. */
+  get isWatchedAnywhere(): boolean {
+    return [...this.#watched.values()].some(({ begun }) => begun !== undefined);
+  }
+
   /** Opens links and taps their notifications. */
   tap(open: OpenLink): OpenLink {
     return (spec, incarnation, on) => {
+      const isHere = this.#options.isHere(spec);
       const link = open(spec, incarnation, {
         opened: (opened) => {
           on.opened(opened);
-          this.#opened(link, opened);
+          this.#opened(link, { opened, isHere });
         },
         notification: (method, params) => {
           on.notification(method, params);
-          if (method === RESOURCE_UPDATED && params !== undefined) this.#updated(params);
+          if (method === RESOURCE_UPDATED && params !== undefined) this.#updated(params, isHere);
         },
         ended: (ending) => {
           this.#ended(link);
@@ -69,15 +92,16 @@ export class ResourceWatch {
   }
 
   /** Starts the server as a call would. Resolves with the function that ends it; rejects where no update would come. */
-  async watch(uri: string, listen: OnUpdate): Promise<() => void> {
+  async watch(uri: string, listen: OnUpdate, ownOnly = false): Promise<() => void> {
     if (this.#options.isTransient) throw noProcessStays(this.#options.name);
     // a new object, so that one function may subscribe twice
-    const listener: OnUpdate = (params) => listen(params);
+    const listener: Listener = { tell: (params) => listen(params), ownOnly };
     const watched = this.#watched.get(uri) ?? this.#begin(uri);
     watched.listeners.add(listener);
     const end = () => this.#leave(uri, watched, listener);
     try {
-      await watched.begun;
+      if (ownOnly) await (watched.begunHere ??= this.#askAny(uri, watched, true));
+      else await (watched.begun ??= this.#askAny(uri, watched, false));
     } catch (error) {
       end();
       throw error;
@@ -86,18 +110,19 @@ export class ResourceWatch {
   }
 
   #begin(uri: string): Watched {
-    const begun = Promise.resolve();
-    const watched: Watched = { listeners: new Set(), asked: new Map(), begun, hasBegun: false };
+    const watched: Watched = {
+      ...{ listeners: new Set<Listener>(), asked: new Map<Link, Promise<Unwatch>>() },
+      ...{ begun: undefined, begunHere: undefined, hasBegun: false },
+    };
     this.#watched.set(uri, watched);
-    watched.begun = this.#askAny(uri, watched);
     return watched;
   }
 
   /** One subscribed process is enough. */
-  async #askAny(uri: string, watched: Watched): Promise<void> {
+  async #askAny(uri: string, watched: Watched, ownOnly: boolean): Promise<void> {
     await this.#leaving.get(uri);
-    if (this.#links.length === 0) await this.#options.wake();
-    const asked = this.#links.map((link) => this.#ask(link, uri, watched));
+    if (this.#links(ownOnly).length === 0) await this.#options.wake(ownOnly);
+    const asked = this.#links(ownOnly).map((link) => this.#ask(link, uri, watched));
     if (asked.length === 0) throw gone(this.#options.name);
     await Promise.any(asked).catch(({ errors }: AggregateError) => {
       throw errors[0];
@@ -105,25 +130,31 @@ export class ResourceWatch {
     watched.hasBegun = true;
   }
 
-  get #links(): Link[] {
-    return [...this.#open.keys()].filter(({ session }) => session.state === 'open');
+  #links(ownOnly: boolean): Link[] {
+    const open = [...this.#open].filter(
+      ([{ session }, { isHere }]) => session.state === 'open' && (isHere || !ownOnly),
+    );
+    return open.map(([link]) => link);
   }
 
   #ask(link: Link, uri: string, watched: Watched): Promise<Unwatch> {
     const known = watched.asked.get(link);
     if (known !== undefined) return known;
     const { name } = this.#options;
-    const asked = tells(this.#open.get(link)) ? link.watch(uri) : Promise.reject(doesNotTell(name, uri));
+    const asked = tells(this.#open.get(link)?.opened)
+      ? link.watch(uri)
+      : Promise.reject(doesNotTell(name, uri));
     watched.asked.set(link, asked);
     asked.catch(() => watched.asked.delete(link));
     return asked;
   }
 
-  #opened(link: Link, opened: Opened): void {
-    this.#open.set(link, opened);
+  #opened(link: Link, open: OpenProcess): void {
+    this.#open.set(link, open);
     for (const [uri, watched] of this.#watched) {
+      if (!open.isHere && watched.begun === undefined) continue;
       this.#ask(link, uri, watched).then(
-        () => watched.hasBegun && tell(watched, { uri }),
+        () => watched.hasBegun && tell(watched, { uri }, open.isHere),
         (error: MCPError) => this.#options.note(`its subscribers get no changes of ${uri}: ${error.message}`),
       );
     }
@@ -135,29 +166,35 @@ export class ResourceWatch {
   }
 
   /** It may be about a part of what is watched. */
-  #updated(params: JsonObject): void {
+  #updated(params: JsonObject, isHere: boolean): void {
     const { uri } = params;
     if (typeof uri !== 'string') return;
     const said = withoutId(params);
     for (const [watchedUri, watched] of this.#watched) {
       const folder = watchedUri.endsWith('/') ? watchedUri : `${watchedUri}/`;
-      if (uri === watchedUri || uri.startsWith(folder)) tell(watched, said);
+      if (uri === watchedUri || uri.startsWith(folder)) tell(watched, said, isHere);
     }
   }
 
-  #leave(uri: string, watched: Watched, listener: OnUpdate): void {
-    if (!watched.listeners.delete(listener) || watched.listeners.size > 0) return;
+  #leave(uri: string, watched: Watched, listener: Listener): void {
+    if (!watched.listeners.delete(listener)) return;
+    const left = [...watched.listeners];
+    // the next listener asks anew
+    if (!left.some(({ ownOnly }) => ownOnly)) watched.begunHere = undefined;
+    if (left.every(({ ownOnly }) => ownOnly)) watched.begun = undefined;
+    if (left.length > 0) return;
     if (this.#watched.get(uri) === watched) this.#watched.delete(uri);
     const asked = [...watched.asked.values()];
-    const left = Promise.allSettled(asked.map(async (unwatch) => (await unwatch)())).then(() => {
-      if (this.#leaving.get(uri) === left) this.#leaving.delete(uri);
+    const ended = Promise.allSettled(asked.map(async (unwatch) => (await unwatch)())).then(() => {
+      if (this.#leaving.get(uri) === ended) this.#leaving.delete(uri);
     });
-    this.#leaving.set(uri, left);
+    this.#leaving.set(uri, ended);
   }
 }
 
-function tell({ listeners }: Watched, params: JsonObject): void {
-  for (const listen of [...listeners]) listen(params);
+/** `isHere`: a process on this node says it. */
+function tell({ listeners }: Watched, params: JsonObject, isHere: boolean): void {
+  for (const { tell: listen, ownOnly } of [...listeners]) if (isHere || !ownOnly) listen(params);
 }
 
 function tells(opened: Opened | undefined): boolean {

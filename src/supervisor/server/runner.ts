@@ -11,16 +11,24 @@ import type { ServerSnapshot } from './server-snapshot.js';
 
 /** Runs the processes of one server: a `ReplicaSet`, or a `TransientPool` with a process for each call. */
 export interface Runner {
+  /** What runs on this node; undefined where nothing of the server may. */
+  readonly here: Runner | undefined;
   /** A process is there that answers. */
   readonly isReady: boolean;
+  /** What a call waits for here: at most a start, the next try, or a person, until when it is refused. */
+  readonly waitsFor: 'start' | 'retry' | 'person';
+  /** Calls without an outcome. */
+  readonly load: number;
   /** How the last ordered stop of each process went. */
   readonly lastStops: readonly Ending[];
   send(request: CallRequest, sink: CallSink): CallHandle | undefined;
   /** Starts what its config wants to run before the first call. */
   begin(): void;
   start(): void;
-  /** `refusal`: the error of calls from now on. */
+  /** Stops its processes by order. `refusal`: the error of calls from now on. */
   stop(refusal: MCPError): void;
+  /** Stops it for good, with the connections to other nodes that have it. */
+  close(refusal: MCPError): void;
   /**
    * Its config is gone: fails the calls that wait for a process, stops the processes without a call, and restarts none of
    * the others. Call it again after each outcome.
@@ -31,6 +39,8 @@ export interface Runner {
   restart(): void;
   /** Forgets the failures, and starts what only they kept from running. */
   reset(): void;
+  /** A call is served elsewhere. A process whose next try takes a call gets the try all the same. */
+  passedOver(): void;
   /** Has the lists read that are not fresh. Starts a process if none runs. False when none will read them. */
   discover(purpose?: StartPurpose): boolean;
   /** Has the lists read that are not fresh, by a process that runs. Starts none. */

@@ -1,7 +1,9 @@
 import type { AnyActorLogic, AnyActorRef } from 'xstate';
+import type { ServerSpec } from '../../config/fields/spec.js';
 import type { Clock } from '../../shared/clock.js';
 import type { CatalogChange } from '../catalog/catalog-change.js';
 import type { CatalogStore } from '../catalog/catalog-store.js';
+import type { Peers } from '../cluster/peers.js';
 import type { EndedCall } from '../events/call-event.js';
 import type { Chart } from '../events/journal.js';
 import type { MemoryBudget } from '../memory/memory-budget.js';
@@ -29,6 +31,10 @@ export interface ServerDeps {
   catalogs?: CatalogStore | undefined;
   /** Absent where tools are not pinned. */
   pins?: PinKeeping | undefined;
+  /** The nodes of the cluster that have the server, too. Absent, or undefined: it has no replicas on other nodes. */
+  peersOf?: ((spec: ServerSpec) => Peers | undefined) | undefined;
+  /** Nothing of it may run here, and other nodes have become able to serve it, or are not any more; `why` says which. */
+  nodesChanged?: ((why: string) => void) | undefined;
   /** One of its lists has changed. */
   catalogChanged?: ((change: CatalogChange) => void) | undefined;
   /** A request to it has its outcome. */

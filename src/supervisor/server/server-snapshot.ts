@@ -28,6 +28,12 @@ export interface ServerSnapshot {
   failedAt: number | undefined;
   inFlight: number;
   opened: Opened | undefined;
+  /** Other nodes of the cluster that offer it; absent where none could. */
+  nodes?: readonly { node: string; state: ServerState; inFlight: number }[];
+  /** No replica of it runs on this node. */
+  isElsewhere?: true;
+  /** When it came into this state, where its journal does not tell; a date. */
+  since?: number;
 }
 
 /** Of a server without processes. */

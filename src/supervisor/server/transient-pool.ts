@@ -23,6 +23,7 @@ import { WaitingCalls } from './waiting-calls.js';
 
 /** The processes of a transient server, and the calls that wait for one. The transient machine decides; this carries it out. */
 export class TransientPool implements Runner {
+  readonly here = this;
   readonly #options: RunnerOptions<StdioSpec>;
   readonly #actor: ActorRefFrom<TransientMachine>;
   /** Those that have not ended, by their incarnation. */
@@ -58,6 +59,17 @@ export class TransientPool implements Runner {
   /** A spare waits that takes a call at once. */
   get isReady(): boolean {
     return this.#free.some(({ availability }) => availability === 'now');
+  }
+
+  /** A quarantine of its spares keeps no call from getting a process. */
+  get waitsFor(): 'start' | 'person' {
+    return this.#isOpen ? 'start' : 'person';
+  }
+
+  get load(): number {
+    let load = this.#queue.size;
+    for (const { inFlight } of this.#processes.values()) load += inFlight;
+    return load;
   }
 
   /** How its processes have ended since it was last stopped. */
@@ -115,6 +127,13 @@ export class TransientPool implements Runner {
     this.#stopError = stopError;
     this.#actor.send({ type: 'stop' });
   }
+
+  close(refusal: MCPError): void {
+    this.stop(refusal);
+  }
+
+  /** Every call gets a process: there is no try to make. */
+  passedOver(): void {}
 
   drain(refusal: MCPError): void {
     this.#stopError = refusal;

@@ -137,7 +137,7 @@ export class ViewServers {
   /** An earlier version of these files may still answer its calls. */
   #stopRetiring(files: ReadonlySet<string>): void {
     for (const server of this.#options.pool.retiring)
-      if (files.has(server.spec.origin.file)) server.stop(replaced(server.spec.name));
+      if (files.has(server.spec.origin.file)) server.close(replaced(server.spec.name));
   }
 
   #release(server: ConfiguredServer, drains: boolean): void {

@@ -71,15 +71,20 @@ const TABLE = {
   plugin_dir: 'stdio',
   runtime_hint: 'stdio',
   manifest: 'stdio',
+  place: 'all',
+  cluster: 'all',
   enabled: 'all',
 };
 
-/** Every field with a default that can be written, for each of its transports. */
+/**
+ * Every field with a default that can be written, for each of its transports. Those of the cluster belong to config.yaml:
+ * test/config/read-cluster.test.ts.
+ */
 const WRITABLE = Object.entries(FIELDS).flatMap(([name, field]) => {
   const value = yamlOf(defaultText(field.default));
   const isDefaultOf = (transport: Transport) =>
     !(name === 'max_restarts' && transport !== 'stdio') && !(name === 'transport' && transport !== 'stdio');
-  return value === undefined
+  return value === undefined || field.group === 'cluster'
     ? []
     : field.for.filter(isDefaultOf).map((transport) => [name, transport, value] as const);
 });

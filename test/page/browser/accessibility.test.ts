@@ -7,6 +7,7 @@ import { config, server } from '../../faults/config.js';
 import { startRegistry } from '../../registry/server.js';
 import * as shapes from '../../registry/shapes.js';
 import { describeInBrowser, everything, goTo, openHerd, openPage, openWindow } from './browser.js';
+import { clusterOf, fakeCluster, node } from './fake-cluster.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const HERD = config([
@@ -14,6 +15,20 @@ const HERD = config([
   server('good', 'good.mjs'),
   server('broken', 'exits-at-start.mjs', { max_restarts: 0 }),
 ]);
+const CLUSTER = clusterOf(
+  [
+    node('desk', {
+      self: true,
+      servers: [{ name: 'good', state: 'connected', in_flight: 0, cluster: false }],
+    }),
+    node('gpu', {
+      state: 'draining',
+      servers: [{ name: 'embed', state: 'error', in_flight: 2, cluster: true }],
+    }),
+    node('old', { state: 'away' }),
+  ],
+  { why: 'a message was not answered', fix: 'wait' },
+);
 /** The rules that another theme can break. */
 const OF_COLOURS: RunOptions = { runOnly: ['color-contrast', 'link-in-text-block'] };
 
@@ -30,6 +45,7 @@ const PAGES: readonly (readonly [address: string, selector: string])[] = [
   ['#/server/broken?tab=logs', '.log-line'],
   ['#/server/everything?tab=pins', '.tab-panel .card'],
   ['#/server/everything?tab=spec', 'dl.spec'],
+  ['#/cluster', '.shared-servers tbody tr'],
   ['#/config', '.plan, .card-body'],
   ['#/registry?q=context&show=io.github.upstash%2Fcontext7', '.split-detail dl.spec'],
 ];
@@ -55,6 +71,7 @@ describeInBrowser('axe-core', () => {
     await herd.say('good', 'refuse');
     const window = await openWindow(herd);
     await window.addInitScript({ content: AXE });
+    await fakeCluster(window, CLUSTER);
     const page = await openPage(herd, window);
     const found: Record<string, string[]> = {};
     for (const [address, selector] of PAGES) {

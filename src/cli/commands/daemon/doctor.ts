@@ -4,6 +4,7 @@ import { socketOf } from '../../daemon/connect.js';
 import { paintLevels } from '../../ui/colors.js';
 import { quoted, singleLine } from '../../ui/text.js';
 import { checkClients } from './doctor/clients.js';
+import { checkCluster } from './doctor/cluster.js';
 import { checkConfig } from './doctor/config.js';
 import { checkDaemon } from './doctor/daemon.js';
 import type { Finding } from './doctor/finding.js';
@@ -15,8 +16,8 @@ export const command = defineCommand({
   name: 'doctor',
   summary: 'Checks everything that toolherd needs, and says how to fix what is wrong.',
   details: `It checks Node, PATH, npx, uvx and docker, the socket, the folders and their
-permissions, the daemon, the config, trust, other herds, the entries of attached
-clients, what their lists of tools cost, and processes of a dead daemon.
+permissions, the daemon, the config, trust, other herds, the NATS server of the
+cluster, the entries of attached clients, what their lists of tools cost, and processes of a dead daemon.
 It starts and changes nothing.`,
   examples: [
     'toolherd doctor',
@@ -28,7 +29,7 @@ It starts and changes nothing.`,
   async run(context) {
     const { output } = context;
     const socket = socketOf(context);
-    const { findings: config, commands, herds } = await checkConfig(context);
+    const { findings: config, commands, herds, cluster } = await checkConfig(context);
     const { findings: daemon, status } = await checkDaemon(context, socket, config);
     const findings = [
       checkNode(process.version),
@@ -38,6 +39,7 @@ It starts and changes nothing.`,
       ...daemon,
       ...config,
       ...(await checkHerds(context, herds, status)),
+      ...(await checkCluster(cluster, status)),
       ...(await checkClients(context, status)),
       checkDisk(context),
       checkLogs(context),

@@ -1,10 +1,11 @@
 import { loadBundle } from '../../../bin/load-bundle.js';
-import type { Fleet, ServerStatus } from '../../../fleet/fleet.js';
+import type { ClusterSummary, Fleet, ServerStatus } from '../../../fleet/fleet.js';
 import { agentFileOf } from '../../../install/load-options.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { defineCommand, UsageError } from '../../core/command.js';
 import { limitByTimeoutOption } from '../../core/timeout.js';
 import { paintStates } from '../../ui/colors.js';
+import type { Output } from '../../ui/output.js';
 import { statusDetails, statusTable } from './status-table.js';
 
 export const command = defineCommand({
@@ -82,6 +83,7 @@ Details:
     if (daemon.config_error !== null)
       output.note(`warning: the changed config was not applied: ${daemon.config_error}`);
     if (daemon.http?.error) output.note(`warning: HTTP is not served on TCP: ${daemon.http.error}`);
+    if (daemon.cluster) noteCluster(daemon.cluster, context.globals.verbose, output);
     if (output.columns !== undefined) output.note('the herd in a browser: toolherd ui');
     const isWell = servers
       .filter(counts)
@@ -89,6 +91,16 @@ Details:
     return options['exit-code'] && !isWell ? EXIT.failed : EXIT.ok;
   },
 });
+
+/** That all is well is news only for who asks for more. */
+function noteCluster(cluster: ClusterSummary, isVerbose: boolean, output: Output): void {
+  const { name, node, state, nodes, draining, why } = cluster;
+  const others = `${nodes} other ${nodes === 1 ? 'node' : 'nodes'}`;
+  if (state !== 'connected')
+    output.note(`warning: the cluster ${name} is ${state}: ${why ?? 'no reason is known'}`);
+  else if (draining) output.note(`${node} is draining: it takes no calls of other nodes`);
+  else if (isVerbose) output.note(`${node} is a node of the cluster ${name}, with ${others}`);
+}
 
 const TICK_MS = 500;
 

@@ -1,4 +1,4 @@
-import { type HerdSpec, isHerd } from '../../../../config/fields/spec.js';
+import { type ClusterSpec, type HerdSpec, isHerd } from '../../../../config/fields/spec.js';
 import { loadConfig } from '../../../../config/load.js';
 import { ConfigError, type Problem } from '../../../../config/parse/problem.js';
 import { agentFileOf, loadOptions } from '../../../../install/load-options.js';
@@ -7,9 +7,12 @@ import type { CommandContext } from '../../../core/command.js';
 import { error, type Finding, ok, placed, warn, wordsOf } from './finding.js';
 
 /** The config as a daemon would read it here, and what its servers are started with. */
-export async function checkConfig(
-  context: CommandContext,
-): Promise<{ findings: Finding[]; commands: Set<string>; herds: HerdSpec[] }> {
+export async function checkConfig(context: CommandContext): Promise<{
+  findings: Finding[];
+  commands: Set<string>;
+  herds: HerdSpec[];
+  cluster: ClusterSpec | undefined;
+}> {
   const reader = 'daemon' as const;
   const options = { ...loadOptions(context, undefined), agentFile: undefined, reader };
   const agent = agentFileOf(context);
@@ -20,6 +23,7 @@ export async function checkConfig(
   return {
     findings: [...global.findings, ...(own?.findings ?? [nothing])],
     herds: global.herds,
+    cluster: global.cluster,
     commands: new Set([...global.commands, ...(own?.commands ?? [])]),
   };
 }
@@ -28,13 +32,21 @@ async function load(
   about: string,
   file: string,
   options: Parameters<typeof loadConfig>[0],
-): Promise<{ findings: Finding[]; commands: string[]; herds: HerdSpec[] }> {
+): Promise<{
+  findings: Finding[];
+  commands: string[];
+  herds: HerdSpec[];
+  cluster?: ClusterSpec | undefined;
+}> {
   try {
-    const { servers, warnings, redactor } = await loadConfig(options);
+    const { servers, settings, warnings, redactor } = await loadConfig(options);
     const ours = servers.filter(({ origin }) => about === 'config' || origin.file === file);
     const odd = redactor.redactDeep(warnings).filter((warning) => warning.file === file);
     const commands = ours.flatMap((server) =>
-      server.enabled && server.transport === 'stdio' ? [server.command] : [],
+      // what another node of the cluster runs needs nothing here
+      server.enabled && server.transport === 'stdio' && server.cluster?.isPlacedHere !== false
+        ? [server.command]
+        : [],
     );
     const herds = ours.filter(isHerd);
     const counted = (number: number, noun: string) => `${number} ${noun}${number === 1 ? '' : 's'}`;
@@ -46,7 +58,8 @@ async function load(
     const broken = ours.flatMap(({ unusable }) =>
       unusable?.detail === 'misconfigured' ? unusable.problems.map((problem) => errorOf(about, problem)) : [],
     );
-    return { findings: [ok(about, `${file}: ${count}`), ...findings, ...broken], commands, herds };
+    const { cluster } = settings;
+    return { findings: [ok(about, `${file}: ${count}`), ...findings, ...broken], commands, herds, cluster };
   } catch (failure) {
     return { findings: problemsOf(about, file, failure), commands: [], herds: [] };
   }
