@@ -101,6 +101,7 @@ function nodeFleet(options: NodeFleetOptions): LocalFleet {
       );
     },
     keptText: async () => undefined,
+    prepareSearch: () => undefined,
     shutdown: () => Promise.reject(beyond('shutdown')),
   };
 }
