@@ -1,4 +1,5 @@
 // What is measured, in this order; and how much of it in a full run and in a quick one.
+import { measureCluster } from './cluster.mjs';
 import { measureCommand } from './command.mjs';
 import { measureFanOut } from './fan-out.mjs';
 import { measureAttach, measureMemory, measureShared, measureStart } from './herd.mjs';
@@ -47,5 +48,10 @@ export const metrics = {
   recovery: { measure: measureRecovery, full: { rounds: 10 }, quick: { rounds: 2 } },
   transient: { measure: measureTransient, full: { rounds: 40 }, quick: { rounds: 5 } },
   'fan-out': { measure: measureFanOut, full: { rounds: 15 }, quick: { rounds: 5 } },
+  cluster: {
+    measure: measureCluster,
+    full: { rounds: 14, calls: 400, sizes: [50 * MB] },
+    quick: { rounds: 3, calls: 200, sizes: [10 * MB] },
+  },
   million: { measure: measureMillion, full: {}, quick: undefined },
 };

@@ -184,6 +184,16 @@ const goals = [
     of: ({ transient: t }) => t && t['a spare is ready'] / t.singleton,
   },
   {
+    what: 'a call to another node of a cluster, p50, against a bare request of NATS and a local call',
+    goal: most(1.6),
+    of: ({ cluster: c }) => c && c.p50.other / (c.p50.request + c.p50.own),
+  },
+  {
+    what: 'the same, 64 in flight, calls a second',
+    goal: least(0.6),
+    of: ({ cluster: c }) => c && c.rate.other * (1 / c.rate.request + 1 / c.rate.own),
+  },
+  {
     what: '1,000,000 calls: heap, fds and timers against the start',
     goal: { text: 'back to the start', holds: ({ isBack }) => isBack },
     of: ({ million: m }) => m && { ...m, isBack: isBack(m) },

@@ -194,6 +194,24 @@ const sections = {
       [`${whole(f.calls)} calls at once, 8 servers`, 'ms', '× relay'],
       Object.entries(f.ms).map(([name, ms]) => [name, number(ms, 1), number(ms / f.ms.relay)]),
     ),
+  'Another node of a cluster': ({ cluster: c }) =>
+    c &&
+    table(
+      ['', 'p50 ms', '64 in flight, calls a second', '1,000 calls at once, ms', `${c.large.mb} MB, ms`],
+      [
+        ['a bare request of NATS', number(c.p50.request, 3), whole(c.rate.request), '', ''],
+        [
+          'servers of this node',
+          ...[number(c.p50.own, 3), whole(c.rate.own)],
+          ...[number(c.fanOut.own, 1), whole(c.large.own)],
+        ],
+        [
+          'a server of another node (1,000 calls: over three nodes)',
+          ...[number(c.p50.other, 3), whole(c.rate.other)],
+          ...[number(c.fanOut.cluster, 1), whole(c.large.other)],
+        ],
+      ],
+    ),
   'A million calls': ({ million: m }) =>
     m &&
     table(

@@ -6,6 +6,7 @@ const transports = {
   socket: async () => (await import('./raw.mjs')).openSocket,
   reader: async () => (await import('./reader.mjs')).openReader,
   sdk: async () => (await import('./sdk.mjs')).openSdk,
+  nats: async () => (await import('./nats.mjs')).openNats,
   library: async () => (await import('./library.mjs')).openLibrary,
   mcporter: async () => (await import('./peers.mjs')).openMcporter,
   'mcp-hub': async () => (await import('./peers.mjs')).openHub,
