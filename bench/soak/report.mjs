@@ -7,6 +7,7 @@ export const LIMITS = { tabMb: 150, ratio: 1.3, events: 1000 };
 
 const mebibytes = (/** @type {number} */ bytes) => Math.round(bytes / 2 ** 20);
 const whole = (/** @type {number} */ value) => Math.round(value).toLocaleString('en-US');
+const percent = (/** @type {number} */ share) => `${Math.round(100 * share)} %`;
 const ratioOf = (/** @type {Soak} */ { p99_ms }) => p99_ms.with / p99_ms.without;
 
 /** @param {Soak} soak */
@@ -21,7 +22,7 @@ export function isGood(soak) {
 /** @param {Soak} soak */
 export function soakText(soak) {
   const { date, node, minutes, servers, windows, events_per_s, kills, calls, failed, restarts } = soak;
-  const { tab_bytes, longest_task_ms, p50_ms, p99_ms, daemon_bytes } = soak;
+  const { cores, tab_bytes, longest_task_ms, p50_ms, p99_ms, daemon_bytes } = soak;
   const ms = (/** @type {number} */ value) => `${value.toFixed(2)} ms`;
   const minutesText = minutes < 2 ? minutes.toFixed(1) : whole(minutes);
   const head = ['what', 'measured', 'goal'];
@@ -39,6 +40,12 @@ export function soakText(soak) {
       `at most ${LIMITS.ratio} ×`,
     ],
     ['its p50', `${ms(p50_ms.with)}, ${ms(p50_ms.without)}`, ''],
+    [
+      'CPU of the daemon, with the page and without it',
+      `${percent(cores.daemon.with)}, ${percent(cores.daemon.without)} of a core`,
+      '',
+    ],
+    ['CPU of the browser', `${percent(cores.browser.with)} of a core`, ''],
     [
       'memory of the daemon, before and after',
       `${mebibytes(daemon_bytes.before)} MB, ${mebibytes(daemon_bytes.after)} MB`,

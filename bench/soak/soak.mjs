@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { end, endAll, onEnd, startFork } from '../children.mjs';
 import { median, quantile } from '../numbers.mjs';
-import { rssOf } from '../proc-stats.mjs';
+import { cpuOf, rssOf } from '../proc-stats.mjs';
 import { namesOf } from '../systems/servers.mjs';
 import { startToolherd } from '../systems/toolherd.mjs';
 import { openTransport } from '../transports/index.mjs';
@@ -54,6 +54,12 @@ export async function runSoak({ minutes, windowMs, servers }, note) {
   const probe = fork('probe.mjs', { server: STEADY });
   const traffic = fork('traffic.mjs', { servers: names, rate: RATE });
   const latencies = { with: /** @type {number[][]} */ ([]), without: /** @type {number[][]} */ ([]) };
+  /** Milliseconds of a core in one millisecond. */
+  const cpu = {
+    daemon: { with: /** @type {number[]} */ ([]), without: /** @type {number[]} */ ([]) },
+    browser: { with: /** @type {number[]} */ ([]), without: /** @type {number[]} */ ([]) },
+  };
+  const used = async () => ({ daemon: cpuOf(herd.pid) ?? Number.NaN, browser: await tab.cpu() });
   const seen = { events: 0, liveMs: 0, memory: /** @type {number[]} */ ([]), longestTask: 0 };
   const rssBefore = rssOf(herd.pid);
   const tab = await openTab((await ask('fleet/ui')).url);
@@ -68,6 +74,7 @@ export async function runSoak({ minutes, windowMs, servers }, note) {
     await answerOf(probe);
     await tab.longestTask();
     const events = await tab.events();
+    const before = await used();
     const began = performance.now();
     while (performance.now() - began < windowMs) {
       if (kind === 'with') {
@@ -77,10 +84,14 @@ export async function runSoak({ minutes, windowMs, servers }, note) {
       await sleep(LOOK_EVERY_MS);
     }
     latencies[kind].push(await answerOf(probe));
+    const passedMs = performance.now() - began;
+    const after = await used();
+    for (const who of /** @type {const} */ (['daemon', 'browser']))
+      cpu[who][kind].push((after[who] - before[who]) / passedMs);
     if (kind === 'without') return;
     if (!(await tab.isLive())) throw new Error(`the page is not live: ${await tab.said()}`);
     seen.events += (await tab.events()) - events;
-    seen.liveMs += performance.now() - began;
+    seen.liveMs += passedMs;
     seen.longestTask = Math.max(seen.longestTask, await tab.longestTask());
   }
 
@@ -110,6 +121,10 @@ export async function runSoak({ minutes, windowMs, servers }, note) {
       events_per_s: (seen.events * 1000) / seen.liveMs,
       tab_bytes: { first: seen.memory[0] ?? 0, median: median(seen.memory), most: Math.max(...seen.memory) },
       longest_task_ms: seen.longestTask,
+      cores: {
+        daemon: { with: median(cpu.daemon.with), without: median(cpu.daemon.without) },
+        browser: { with: median(cpu.browser.with), without: median(cpu.browser.without) },
+      },
       p50_ms: { with: quantile(latencies.with.flat(), 0.5), without: quantile(latencies.without.flat(), 0.5) },
       p99_ms: { with: quantile(latencies.with.flat(), 0.99), without: quantile(latencies.without.flat(), 0.99) },
       daemon_bytes: { before: rssBefore ?? 0, after: rssOf(herd.pid) ?? 0 },

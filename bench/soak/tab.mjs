@@ -43,7 +43,9 @@ export async function openTab(url) {
   await page.goto(url);
   const isLive = async () => (await page.locator('.top .live.good').count()) === 1;
   await until('the page became live', isLive);
-  const ownPid = await pidOfTab(browser);
+  const session = await browser.newBrowserCDPSession();
+  const processes = async () => (await session.send('SystemInfo.getProcessInfo')).processInfo;
+  const ownPid = pidOfTab(await processes());
   const read = (/** @type {string} */ name) => page.evaluate(`watched.${name}`).then(Number);
   return {
     isLive,
@@ -51,6 +53,8 @@ export async function openTab(url) {
     said: () => page.locator('.top .live, .banner').allTextContents(),
     /** Private memory of the process of the tab, which is what the task manager of a browser shows. */
     memory: () => privateMemoryOf(ownPid),
+    /** What all processes of the browser have used of a core (ms). */
+    cpu: async () => (await processes()).reduce((sum, { cpuTime }) => sum + cpuTime * 1000, 0),
     events: () => read('events'),
     /** Since the last time (ms): no task was longer, and no input waited longer for it. */
     async longestTask() {
@@ -74,11 +78,9 @@ export async function openTab(url) {
   };
 }
 
-/** @param {import('playwright-core').Browser} browser */
-async function pidOfTab(browser) {
-  const session = await browser.newBrowserCDPSession();
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  const tabs = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
+/** @param {readonly { type: string, id: number }[]} processes */
+function pidOfTab(processes) {
+  const tabs = processes.filter(({ type }) => type === 'renderer').map(({ id }) => id);
   // a browser keeps an empty one ready
   return tabs.sort((a, b) => privateMemoryOf(b) - privateMemoryOf(a))[0] ?? 0;
 }

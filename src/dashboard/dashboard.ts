@@ -91,7 +91,7 @@ export class Dashboard implements PageRequests {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, names: readonly string[]): void {
     const refusal = this.#refusal(request, names) ?? this.#socketRefusal(request);
     if (refusal === undefined) {
-      this.#sockets.handleUpgrade(request, socket, head, (page) => this.#connect(page));
+      this.#sockets.handleUpgrade(request, socket, head, (page) => this.#connect(page, socket));
       return;
     }
     const response = new ServerResponse(request);
@@ -179,10 +179,10 @@ export class Dashboard implements PageRequests {
     return cookies.some(([key, secret = '']) => key === name && this.#access.isAllowed(id, secret));
   }
 
-  #connect(page: WebSocket): void {
+  #connect(page: WebSocket, carrier: Duplex): void {
     const { server, clock } = this.#options;
     clock.clearTimeout(this.#idle);
-    const connection = new PageConnection(page, clock);
+    const connection = new PageConnection(page, carrier, clock);
     const peer = server.accept(connection.stream, {
       via: 'page',
       agentFiles: 'allowed',

@@ -105,20 +105,25 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
   useEffect(() => {
     const isWanted = callMatcher(paramsOf(filter));
     let waiting: readonly CallEvent[] = [];
+    let surplus = 0;
+    let unseen = 0;
     const show = () => {
       const all = live.peek().length + waiting.length;
-      if (all > MOST_LIVE) skipped.value += all - MOST_LIVE;
+      skipped.value += surplus + Math.max(0, all - MOST_LIVE);
+      missed.value += unseen;
       live.value = appended(live.peek(), waiting, MOST_LIVE);
       waiting = [];
+      surplus = 0;
+      unseen = 0;
     };
     const timer = setInterval(show, LIVE_EVERY_MS);
     const end = onEvents((events) => {
       const calls = events.filter((event): event is CallEvent => event.topic === 'call' && isWanted(event));
       if (!isFollowing.peek()) {
-        missed.value += calls.length;
+        unseen += calls.length;
         return;
       }
-      skipped.value += Math.max(0, waiting.length + calls.length - MOST_LIVE);
+      surplus += Math.max(0, waiting.length + calls.length - MOST_LIVE);
       waiting = appended(waiting, calls, MOST_LIVE);
     });
     return () => {

@@ -97,7 +97,7 @@ function refreshOnEvents(name: string, refresh: () => void): () => void {
 function tabsOf(inspection: Inspection) {
   const { server, status } = inspection;
   const { tools, prompts, resources, unaccepted } = status;
-  // a list is fetched again when its length or the run that offers it changes
+  // what the server offers may be missing, or be there again, when this changes
   const revision = [
     status.incarnation,
     tools,

@@ -15,7 +15,7 @@ import { useRefresh } from './use-refresh.js';
 /** The tools of a server: a list, and beside it the chosen one with its schema and a form. */
 export function Tools({ server, revision }: { server: string; revision: string }): VNode {
   const { fetched, error, refresh } = useRequest<ToolList>('fleet/tools', { server });
-  useRefresh(revision, refresh);
+  useRefresh({ server, list: 'tools', revision }, refresh);
   const filter = useSignal('');
   if (fetched === null)
     return error === null ? html`<${Loading} what="the tools" />` : html`<${ErrorBox} error=${error} />`;
