@@ -143,8 +143,12 @@ export async function runSoak({ minutes, windowMs, servers }, note) {
 /** @returns {Promise<Bench.Json>} */
 function answerOf(/** @type {import('node:child_process').ChildProcess} */ child) {
   return new Promise((resolve, reject) => {
-    child.once('exit', () => reject(new Error('a process of the soak ended')));
-    child.once('message', resolve);
+    const ended = () => reject(new Error('a process of the soak ended'));
+    child.once('exit', ended);
+    child.once('message', (answer) => {
+      child.off('exit', ended);
+      resolve(answer);
+    });
     child.send('');
   });
 }

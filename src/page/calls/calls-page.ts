@@ -19,8 +19,8 @@ import { FiguresTable } from './figures-table.js';
 
 const PAGE_SIZE = 100;
 const MOST_LIVE = 50;
-/** More rows a second than this are not readable. */
-const LIVE_EVERY_MS = 500;
+/** Rows come and go together: more often they could not be read, and each has elements that the browser frees late. */
+const LIVE_EVERY_MS = 1000;
 /** A call that ended this long before the audit was read may be missing in its answer. */
 const WRITTEN_MS = 1000;
 const TYPING_MS = 250;

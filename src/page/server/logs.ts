@@ -11,6 +11,7 @@ import { Empty, ErrorBox, Loading, Section } from '../parts/basics.js';
 import { Choice, FilterBox } from '../parts/inputs.js';
 import { clock, dateAndTime, plural } from '../text/format.js';
 import { entryOfEvent, filterLines, LogBuffer, type LogKind, type LogLine } from './log-lines.js';
+import { Slots } from './slots.js';
 
 const KINDS: readonly (readonly [LogKind, string])[] = [
   ['output', 'stderr'],
@@ -120,16 +121,18 @@ function LogView({ lines, isFollowing, onScrollUp }: LogViewProps): VNode {
   useEffect(() => {
     if (isFollowing && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [isFollowing, lines.at(-1)?.id, lines.length]);
+  const slots = useRef(new Slots());
+  const slotOf = slots.current.assign(lines);
   const onWheel = (event: WheelEvent) => {
     if (event.deltaY < 0 && isFollowing) onScrollUp();
   };
   return html`
     <div class="log" ref=${box} tabindex="0" role="log" aria-label="Lines of the log" aria-live="off" onWheel=${onWheel}>
-      ${lines.map((line) => html`<${Line} key=${line.id} line=${line} />`)}
+      ${lines.map((line) => html`<${Line} key=${slotOf.get(line.id)} line=${line} />`)}
     </div>`;
 }
 
-/** A line is made once: a log that grows costs its new lines. */
+/** A line is drawn once: a log that grows costs its new lines. */
 function Line({ line }: { line: LogLine }): VNode {
   return useMemo(() => {
     const { time, level, kind, source, text } = line;
