@@ -3,7 +3,7 @@ import { markdownTable } from '../../scripts/shared/markdown.mjs';
 
 export const LIMITS = { tabMb: 150, ratio: 1.3, events: 1000 };
 
-/** @typedef {import('./soak.mjs').SoakResult & { date: string, node: string }} Soak */
+/** @typedef {import('./soak.mjs').SoakResult & { date: string, node: string, load: number }} Soak */
 
 const mebibytes = (/** @type {number} */ bytes) => Math.round(bytes / 2 ** 20);
 const whole = (/** @type {number} */ value) => Math.round(value).toLocaleString('en-US');
@@ -21,7 +21,7 @@ export function isGood(soak) {
 
 /** @param {Soak} soak */
 export function soakText(soak) {
-  const { date, node, minutes, servers, windows, events_per_s, kills, calls, failed, restarts } = soak;
+  const { date, node, load, minutes, servers, windows, events_per_s, kills, calls, failed, restarts } = soak;
   const { cores, tab_bytes, longest_task_ms, p50_ms, p99_ms, daemon_bytes } = soak;
   const ms = (/** @type {number} */ value) => `${value.toFixed(2)} ms`;
   const minutesText = minutes < 2 ? minutes.toFixed(1) : whole(minutes);
@@ -53,8 +53,9 @@ export function soakText(soak) {
     ],
   ];
   return [
-    `Measured on ${date}, Node ${node}: a page was open for ${minutesText} minutes, in ${windows} windows with as many without it between them. ${servers} servers got`,
-    `${whole(calls)} calls; ${whole(kills)} times one was killed, and ${whole(failed)} calls failed with it. toolherd restarted servers ${whole(restarts)} times.`,
+    `Measured on ${date}, Node ${node}, load ${load} before it began: ${servers} servers got ${whole(calls)} calls. ${whole(kills)} times one was killed,`,
+    `${whole(failed)} calls failed with it, and toolherd restarted servers ${whole(restarts)} times. The page was open for ${minutesText} minutes, in ${whole(windows)} windows`,
+    'with as many without it between them.',
     '',
     markdownTable(head, rows),
   ].join('\n');

@@ -1,6 +1,7 @@
 // A page that is open for long, on a herd that is in trouble: what it costs the tab, and what it costs other clients.
-import { setTimeout as sleep } from 'node:timers/promises';
+
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { end, endAll, onEnd, startFork } from '../children.mjs';
 import { median, quantile } from '../numbers.mjs';
 import { cpuOf, rssOf } from '../proc-stats.mjs';
@@ -125,8 +126,14 @@ export async function runSoak({ minutes, windowMs, servers }, note) {
         daemon: { with: median(cpu.daemon.with), without: median(cpu.daemon.without) },
         browser: { with: median(cpu.browser.with), without: median(cpu.browser.without) },
       },
-      p50_ms: { with: quantile(latencies.with.flat(), 0.5), without: quantile(latencies.without.flat(), 0.5) },
-      p99_ms: { with: quantile(latencies.with.flat(), 0.99), without: quantile(latencies.without.flat(), 0.99) },
+      p50_ms: {
+        with: quantile(latencies.with.flat(), 0.5),
+        without: quantile(latencies.without.flat(), 0.5),
+      },
+      p99_ms: {
+        with: quantile(latencies.with.flat(), 0.99),
+        without: quantile(latencies.without.flat(), 0.99),
+      },
       daemon_bytes: { before: rssBefore ?? 0, after: rssOf(herd.pid) ?? 0 },
     };
   } finally {

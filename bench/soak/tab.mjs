@@ -29,7 +29,7 @@ function watchPage() {
       watched.long += 1;
       watched.longest = Math.max(watched.longest, duration);
     }
-  }).observe({ entryTypes: ['longtask'] });
+  }).observe({ entryTypes: /** @type {any} */ (['longtask']) });
 }
 
 /** @typedef {Awaited<ReturnType<typeof openTab>>} Tab */

@@ -20,7 +20,8 @@ createInterface(process.stdin).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   const made = results[method]?.(params);
   if (id === undefined) return;
-  const answer = made === undefined ? { error: { code: -32601, message: 'no such method' } } : { result: made };
+  const answer =
+    made === undefined ? { error: { code: -32601, message: 'no such method' } } : { result: made };
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, ...answer })}\n`);
 });
 process.stdin.on('end', () => process.exit());

@@ -10,6 +10,7 @@ import { isLive, onEvents, request, status } from '../live/store.js';
 import { useRequest } from '../live/use-request.js';
 import { AsOf, Empty, ErrorBox, Loading, Page, Section } from '../parts/basics.js';
 import { Button } from '../parts/button.js';
+import { Glyph } from '../parts/glyph.js';
 import { Choice, FilterBox } from '../parts/inputs.js';
 import { go, href, route } from '../parts/route.js';
 import { dateAndTime, plural } from '../text/format.js';
@@ -81,7 +82,7 @@ function Filters({ filter, change }: FiltersProps): VNode {
         (
           key,
         ) => html`<button type="button" class="small chip" key=${key} onClick=${() => change({ [key]: '' })}
-          aria-label=${`Remove the filter ${key} ${filter[key]}`}>${key}: ${filter[key]} <span aria-hidden="true">✕</span></button>`,
+          aria-label=${`Remove the filter ${key} ${filter[key]}`}>${key}: ${filter[key]} <${Glyph} shape="close" /></button>`,
       )}
     </div>`;
 }

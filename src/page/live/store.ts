@@ -88,12 +88,14 @@ export function refreshSoon(): void {
   soon ??= setTimeout(() => void refreshStatus(), STATUS_SOON_MS);
 }
 
-let anew: ReturnType<typeof setTimeout> | undefined;
+let isAskingAnew = false;
 
 /** Events were lost: what is shown may be wrong. */
 function fetchAnew(): void {
-  anew ??= setTimeout(() => {
-    anew = undefined;
+  if (isAskingAnew) return;
+  isAskingAnew = true;
+  setTimeout(() => {
+    isAskingAnew = false;
     epoch.value += 1;
     refreshSoon();
   }, ANEW_MS);

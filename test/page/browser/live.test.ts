@@ -33,7 +33,11 @@ describeInBrowser('the page', () => {
   });
 
   it('shows a tool as it is now, also where only its description changed', async () => {
-    const tool = (description: string) => ({ name: 'announce', description, inputSchema: { type: 'object' } });
+    const tool = (description: string) => ({
+      name: 'announce',
+      description,
+      inputSchema: { type: 'object' },
+    });
     const folder = makeFolder({ 'tools.json': JSON.stringify([tool('as it was')]) });
     const file = join(folder, 'tools.json');
     const args = [file, join(folder, 'ran')];
@@ -41,12 +45,18 @@ describeInBrowser('the page', () => {
     await herd.fleet.start({ all: true }, true);
     const page = await openPage(herd);
     await goTo(page, '#/server/changing?tab=tools&tool=announce');
-    await page.getByRole('button', { name: /^announce/ }).getByText('as it was').waitFor();
+    await page
+      .getByRole('button', { name: /^announce/ })
+      .getByText('as it was')
+      .waitFor();
     // after the second change as many tools differ from their pins as after the first
     for (const description of ['as it became', 'as it is now']) {
       writeFileSync(file, JSON.stringify([tool(description)]));
       await herd.say('changing', 'announce');
-      await page.getByRole('button', { name: /^announce/ }).getByText(description).waitFor();
+      await page
+        .getByRole('button', { name: /^announce/ })
+        .getByText(description)
+        .waitFor();
     }
     expect(await page.getByText('as it was').count()).toBe(0);
   });
