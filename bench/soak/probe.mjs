@@ -1,4 +1,4 @@
-// A process of its own: the client whose latency is measured. One call after the other, with a pause between.
+// A client in a separate process, whose latency is measured. One call after the other, with a pause between.
 import { openTransport } from '../transports/index.mjs';
 
 const PAUSE_MS = 3;

@@ -1,4 +1,4 @@
-// A process of its own: calls servers at a steady rate and writes to the log of one. Every call is an event for the page.
+// A client in a separate process: calls servers at a steady rate. Every call is an event for the page.
 import { openTransport } from '../transports/index.mjs';
 
 const TICK_MS = 10;

@@ -196,10 +196,10 @@ export class Dashboard implements PageRequests {
   }
 
   async #answer(method: PageMethod, params: Params): Promise<unknown> {
-    const { herd, clock, toError } = this.#options;
+    const { herd, toError } = this.#options;
     const notes: string[] = [];
     try {
-      const answer = await method({ herd, context: contextOf(herd, notes), params, clock });
+      const answer = await method({ herd, context: contextOf(herd, notes), params });
       return notes.length === 0 ? answer : { ...(answer as object), notes };
     } catch (error) {
       const known = toErrorObject(error) ?? usageError(error);

@@ -50,7 +50,7 @@ describe('the page of a daemon', () => {
     const { url } = await fleet.ui();
     expect(url.startsWith(`${base}/ui/open?key=`)).toBe(true);
     const client = await connectPage(await visitLink(url));
-    expect((await client.request('page/ping')).result).toBeDefined();
+    expect((await client.request('ping')).result).toBeDefined();
     expect((await ask(address, '/health')).status).toBe(401);
   });
 
@@ -87,7 +87,7 @@ describe('the page of a daemon', () => {
     await fleet.reload();
     expect((await client.closed).code).toBe(1006);
     const again = await connectPage(await visitLink((await fleet.ui()).url));
-    expect((await again.request('page/ping')).result).toBeDefined();
+    expect((await again.request('ping')).result).toBeDefined();
   });
 
   it('learns that the daemon ends', async () => {

@@ -34,7 +34,7 @@ export function CallsPage(): VNode {
   const change = (next: Partial<CallFilter>, isReplacing = false) =>
     go(href('calls', [], { ...filter, ...next }), isReplacing);
   return html`
-    <${Page} title="Calls" subtitle="Every request to a server: who called what, how long it took, how it ended. No values of arguments or results.">
+    <${Page} title="Calls" subtitle="Every request to a server: who called what, how long it took, how it ended. A call failed also if its tool reported an error. No values of arguments or results.">
       <${Filters} filter=${filter} change=${change} />
       ${error && html`<${ErrorBox} error=${error} title="The audit could not be read." />`}
       ${fetched === null && error === null && html`<${Loading} what="the audit" />`}
@@ -171,7 +171,7 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
       }
       ${
         calls.length === 0
-          ? html`<${Empty} title="No calls match.">The audit has ${plural(searched.records, 'record')}${
+          ? html`<${Empty} title=${searched.records === 0 ? 'No call was made yet.' : 'No calls match.'}>The audit has ${plural(searched.records, 'record')}${
               searched.from && ` since ${dateAndTime(Date.parse(searched.from))}`
             }.<//>`
           : html`<${CallsTable} calls=${calls} />`

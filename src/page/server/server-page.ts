@@ -64,7 +64,7 @@ export function ServerPage({ name }: { name: string }): VNode {
 function sentenceOf({ status }: Inspection): string {
   const isPlain = ['running', 'idle', 'stopped', 'quarantined'].includes(status.detail);
   const owner = ownerOf(status).trim();
-  return [isPlain ? '' : `${stateOf(status)}, since`, owner, isPlain ? 'for' : ''].filter(Boolean).join(' ');
+  return [isPlain ? '' : `${stateOf(status)}, for`, owner, isPlain ? 'for' : ''].filter(Boolean).join(' ');
 }
 
 /** Counts as `why` does. A component, so that only this text is drawn anew each second. */
