@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectPage, visitLink } from '../dashboard/visitor.js';
@@ -38,6 +38,16 @@ describe('the page of a daemon', () => {
     const bundle = (name: string) => readFileSync(join(DIST, 'bin', name), 'utf8');
     expect(bundle('program.cjs')).not.toContain('frame-ancestors');
     expect(bundle('dashboard.cjs')).toContain('frame-ancestors');
+  });
+
+  it.each(['.br', '.gz'])('comes over the wire in at most 150 kB, as %s', (ending) => {
+    const folder = join(DIST, 'page');
+    const files = readdirSync(folder).filter((name) => name.endsWith(ending));
+    expect(files.map((name) => name.slice(0, -ending.length)).sort()).toEqual(
+      readdirSync(folder).filter((name) => !/\.(br|gz)$/.test(name)),
+    );
+    const bytes = files.map((name) => statSync(join(folder, name)).size);
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(150_000);
   });
 
   it('is on the port of daemon.http where there is one, without its token', async () => {
