@@ -20,10 +20,13 @@ function settle(): void {
   for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
     node.nodeValue = (node.nodeValue ?? '')
       .replaceAll(/\/[^\s]*\/(?=[\w.-]+)/g, '/')
-      .replaceAll(/\d+(\.\d+)*\s?(ms|MB|kB|h|m|s)?/g, '0');
+      .replaceAll(/\d+(\.\d+)*\s?(ms|MB|kB|h|m|s)?/g, '0')
+      // a number that is not known yet
+      .replace(/^–$/, '0');
   }
-  for (const drawn of document.querySelectorAll<HTMLElement>('canvas, .spark, .u-axis'))
+  for (const drawn of document.querySelectorAll<HTMLElement>('canvas, .u-axis'))
     drawn.style.visibility = 'hidden';
+  for (const drawn of document.querySelectorAll<HTMLElement>('.spark')) drawn.style.display = 'none';
 }
 
 /** The share of points that differ, by a canvas of the browser. */
