@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+<<<<<<< HEAD
 import { config, server } from '../../faults/config.js';
 import { startRegistry } from '../../registry/server.js';
 import * as shapes from '../../registry/shapes.js';
@@ -50,6 +51,15 @@ const PAGES: readonly (readonly [address: string, selector: string])[] = [
   ['#/registry?q=context&show=io.github.upstash%2Fcontext7', '.split-detail dl.spec'],
 ];
 
+=======
+import { describeInBrowser, goTo, openPage, openWindow } from './browser.js';
+import { openHerdOfPages, PAGES } from './pages.js';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+/** The rules that another theme can break. */
+const OF_COLOURS: RunOptions = { runOnly: ['color-contrast', 'link-in-text-block'] };
+
+>>>>>>> r18
 /** What axe-core calls serious or critical, each with the elements. */
 async function findFaults(page: Page, options: RunOptions = {}): Promise<string[]> {
   const { violations, passes } = await page.evaluate(
@@ -64,17 +74,13 @@ async function findFaults(page: Page, options: RunOptions = {}): Promise<string[
 
 describeInBrowser('axe-core', () => {
   it('finds no serious or critical fault on any page, light and dark', async () => {
-    const registry = await startRegistry([shapes.context7, shapes.github]);
-    const herd = await openHerd(HERD, { environment: { TOOLHERD_REGISTRY: registry.url } });
-    await herd.fleet.start({ all: true }, true).catch(() => undefined);
-    await herd.say('good', 'echo', { value: 'x' });
-    await herd.say('good', 'refuse');
+    const herd = await openHerdOfPages();
     const window = await openWindow(herd);
     await window.addInitScript({ content: AXE });
     await fakeCluster(window, CLUSTER);
     const page = await openPage(herd, window);
     const found: Record<string, string[]> = {};
-    for (const [address, selector] of PAGES) {
+    for (const [address, selector] of Object.values(PAGES)) {
       await goTo(page, address);
       await page.locator(selector).first().waitFor();
       await page.emulateMedia({ colorScheme: 'light' });
