@@ -3,63 +3,14 @@ import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-<<<<<<< HEAD
-import { config, server } from '../../faults/config.js';
-import { startRegistry } from '../../registry/server.js';
-import * as shapes from '../../registry/shapes.js';
-import { describeInBrowser, everything, goTo, openHerd, openPage, openWindow } from './browser.js';
-import { clusterOf, fakeCluster, node } from './fake-cluster.js';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const HERD = config([
-  everything(),
-  server('good', 'good.mjs'),
-  server('broken', 'exits-at-start.mjs', { max_restarts: 0 }),
-]);
-const CLUSTER = clusterOf(
-  [
-    node('desk', {
-      self: true,
-      servers: [{ name: 'good', state: 'connected', in_flight: 0, cluster: false }],
-    }),
-    node('gpu', {
-      state: 'draining',
-      servers: [{ name: 'embed', state: 'error', in_flight: 2, cluster: true }],
-    }),
-    node('old', { state: 'away' }),
-  ],
-  { why: 'a message was not answered', fix: 'wait' },
-);
-/** The rules that another theme can break. */
-const OF_COLOURS: RunOptions = { runOnly: ['color-contrast', 'link-in-text-block'] };
-
-/** Address, and what is there when the page is complete. */
-const PAGES: readonly (readonly [address: string, selector: string])[] = [
-  ['#/herd', '.attention li'],
-  ['#/agents', '.agents tbody tr'],
-  ['#/calls', '.call-list tbody tr'],
-  ['#/server/everything', '.charts svg'],
-  ['#/server/broken', '.why .error-box'],
-  ['#/server/everything?tab=tools&tool=get-structured-content', 'form.try'],
-  ['#/server/everything?tab=prompts', '.entries li'],
-  ['#/server/everything?tab=resources', '.entries li'],
-  ['#/server/broken?tab=logs', '.log-line'],
-  ['#/server/everything?tab=pins', '.tab-panel .card'],
-  ['#/server/everything?tab=spec', 'dl.spec'],
-  ['#/cluster', '.shared-servers tbody tr'],
-  ['#/config', '.plan, .card-body'],
-  ['#/registry?q=context&show=io.github.upstash%2Fcontext7', '.split-detail dl.spec'],
-];
-
-=======
 import { describeInBrowser, goTo, openPage, openWindow } from './browser.js';
-import { openHerdOfPages, PAGES } from './pages.js';
+import { fakeCluster } from './fake-cluster.js';
+import { CLUSTER, openHerdOfPages, PAGES } from './pages.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** The rules that another theme can break. */
 const OF_COLOURS: RunOptions = { runOnly: ['color-contrast', 'link-in-text-block'] };
 
->>>>>>> r18
 /** What axe-core calls serious or critical, each with the elements. */
 async function findFaults(page: Page, options: RunOptions = {}): Promise<string[]> {
   const { violations, passes } = await page.evaluate(

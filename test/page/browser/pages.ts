@@ -2,6 +2,7 @@ import { config, server } from '../../faults/config.js';
 import { startRegistry } from '../../registry/server.js';
 import * as shapes from '../../registry/shapes.js';
 import { everything, type Opened, openHerd } from './browser.js';
+import { clusterOf, node } from './fake-cluster.js';
 
 /** Of each page: its address, and what is there when it is complete. */
 export const PAGES: Readonly<Record<string, readonly [address: string, selector: string]>> = {
@@ -16,9 +17,26 @@ export const PAGES: Readonly<Record<string, readonly [address: string, selector:
   log: ['#/server/broken?tab=logs', '.log-line'],
   pins: ['#/server/everything?tab=pins', '.tab-panel .card'],
   spec: ['#/server/everything?tab=spec', 'dl.spec'],
+  cluster: ['#/cluster', '.shared-servers tbody tr'],
   config: ['#/config', '.plan, .card-body'],
   registry: ['#/registry?q=context&show=io.github.upstash%2Fcontext7', '.split-detail dl.spec'],
 };
+
+/** For `fakeCluster`: nodes in every state. */
+export const CLUSTER = clusterOf(
+  [
+    node('desk', {
+      self: true,
+      servers: [{ name: 'good', state: 'connected', in_flight: 0, cluster: false }],
+    }),
+    node('gpu', {
+      state: 'draining',
+      servers: [{ name: 'embed', state: 'error', in_flight: 2, cluster: true }],
+    }),
+    node('old', { state: 'away' }),
+  ],
+  { why: 'a message was not answered', fix: 'wait' },
+);
 
 /** A herd that has something for every page: a server that works, one that fails, calls, and a registry. */
 export async function openHerdOfPages(): Promise<Opened> {

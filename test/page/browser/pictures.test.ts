@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { describeInBrowser, goTo, openPage, openWindow } from './browser.js';
-import { openHerdOfPages, PAGES } from './pages.js';
+import { fakeCluster } from './fake-cluster.js';
+import { CLUSTER, openHerdOfPages, PAGES } from './pages.js';
 
 const FOLDER = join(import.meta.dirname, 'pictures');
 /** Of all points. One more line of text is more than that. */
@@ -63,6 +64,7 @@ describeInBrowser('every page', () => {
     const herd = await openHerdOfPages();
     const window = await openWindow(herd, OPTIONS);
     await window.clock.install();
+    await fakeCluster(window, CLUSTER);
     const page = await openPage(herd, window);
     const blank = await (await openWindow(herd)).newPage();
     const changed: string[] = [];
