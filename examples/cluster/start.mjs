@@ -2,7 +2,7 @@
 // Ctrl-C ends all of them. Their files are in a temporary folder.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectTo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -33,7 +33,7 @@ const { connect } = await import('toolherd/client').catch(() => {
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'toolherd-cluster-'));
-const homeOf = (name) => join(folder, name);
+const homeOf = (name) => join(folder, `${name}.home`);
 /** In groups of their own: Ctrl-C of the terminal reaches this script only, which ends them in order. */
 const children = [];
 let isEnding = false;
@@ -55,45 +55,54 @@ async function start() {
   for (const name of NODES) {
     mkdirSync(homeOf(name));
     copyFileSync(join(import.meta.dirname, 'config.yaml'), join(homeOf(name), 'config.yaml'));
-    const env = { CLUSTER_NATS: url, CLUSTER_NODE: name };
-    run(name, process.execPath, [command, 'up', '--foreground'], { ...environmentOf(name), ...env });
+    writeFileSync(join(folder, name), scriptOf(name, url), { mode: 0o755 });
+    run(name, join(folder, name), ['up', '--foreground']);
   }
   for (const name of NODES) await joined(name);
   toolherd('desk', 'cluster', 'status');
   console.log('\nThe agents of desk use the server that runs on gpu:');
   toolherd('desk', 'call', 'memory.read_graph');
   toolherd('desk', 'call', 'everything.echo', 'message=hello');
-  const aliases = NODES.map((name) => `  alias ${name}='TOOLHERD_HOME="${homeOf(name)}" node "${command}"'`);
   const fleet = await connect({ socket: join(homeOf('gpu'), 'run', 'toolherd.sock') });
   const { pid } = (await fleet.status([])).daemon;
   await fleet.close();
   console.log(`
 The cluster runs until you press Ctrl-C. In another terminal:
 
-${aliases.join('\n')}
+  cd ${folder}
 
-  desk status                                   all servers, wherever they run
-  desk why memory                               where it runs, and where calls go
-  desk call everything.echo message=hi          the least busy node answers
-  desk ui                                       the same in your browser, page Cluster
-  lab cluster drain; desk cluster status        lab takes no more calls of others
+  ./desk status                                 all servers, wherever they run
+  ./desk why memory                             where it runs, and where calls go
+  ./desk call everything.echo message=hi        the least busy node answers
+  ./desk ui                                     the same in your browser, page Cluster
+  ./lab cluster drain; ./desk cluster status    lab takes no more calls of others
   kill -9 ${String(pid).padEnd(38)}gpu dies: desk sees it within 3 s
+  ./gpu up                                      it is back, and desk uses it again
 `);
 }
 
-function environmentOf(name) {
-  const { TOOLHERD_SOCKET: _, ...rest } = process.env;
-  return { ...rest, TOOLHERD_HOME: homeOf(name), TOOLHERD_PROJECT: project };
+/** The command toolherd of one node. */
+function scriptOf(name, url) {
+  const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+  const variables = {
+    TOOLHERD_HOME: homeOf(name),
+    TOOLHERD_PROJECT: project,
+    CLUSTER_NATS: url,
+    CLUSTER_NODE: name,
+  };
+  const set = Object.entries(variables).map(([key, value]) => `export ${key}=${quoted(value)}`);
+  const exec = `exec ${quoted(process.execPath)} ${quoted(command)} "$@"`;
+  return ['#!/bin/sh', 'unset TOOLHERD_SOCKET', ...set, exec, ''].join('\n');
 }
 
 /** Runs the command on a node as a user would, and shows what it says. */
 function toolherd(name, ...args) {
-  console.log(`\n${name}$ toolherd ${args.join(' ')}`);
-  spawnSync(process.execPath, [command, ...args], { stdio: 'inherit', env: environmentOf(name) });
+  console.log(`\n$ ./${name} ${args.join(' ')}`);
+  spawnSync(join(folder, name), args, { stdio: 'inherit' });
 }
 
-function run(name, program, args, env = process.env) {
-  const child = spawn(program, args, { env, cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+function run(name, program, args) {
+  const child = spawn(program, args, { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
   const one = { name, child, said: '', hasEnded: false };
   for (const stream of [child.stdout, child.stderr])
     stream.on('data', (chunk) => {
@@ -144,6 +153,8 @@ async function end(status) {
   };
   const [server, ...nodes] = children;
   await Promise.all(nodes.map(exited));
+  // a node that you started again is no child of this script
+  for (const name of NODES) spawnSync(join(folder, name), ['down'], { stdio: 'ignore' });
   if (server !== undefined) await exited(server);
   rmSync(folder, { recursive: true, force: true });
   process.exit(status);

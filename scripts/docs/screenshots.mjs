@@ -26,6 +26,7 @@ const PAGES = {
   broken: ['#/server/search', '.why .error-box'],
   agents: ['#/agents', '.agents tbody tr'],
   calls: ['#/calls', '.call-list tbody tr'],
+  cluster: ['#/cluster', '.empty'],
   config: ['#/config', '.card-body'],
   registry: ['#/registry', 'form'],
 };

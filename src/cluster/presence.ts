@@ -32,8 +32,11 @@ const BEAT_MS = 1000;
 const ACK_MS = 900;
 /** Changes of servers within this time are said together. */
 const LIST_MS = 50;
-/** The bucket forgets what is older: names of nodes that have died become free. */
-const TTL_MS = 30_000;
+/**
+ * The bucket forgets what is older. It is long: a list of servers, which every node gets, is said again only to stay in the
+ * bucket. The name of a node that has died is free before, since it does not answer.
+ */
+const TTL_MS = 300_000;
 const RENEW_MS = TTL_MS / 3;
 const RETRY_MS = 1000;
 const PING_MS = 1000;

@@ -130,6 +130,21 @@ describe('the table of the herd', () => {
     if (columns >= 40) expect(lines[0]).toContain('TOOLS');
   });
 
+  it('has a column for the nodes of the cluster where some server has them', () => {
+    const at = (...names: string[]) => ({
+      nodes: names.map((node) => ({ node, state: 'connected' as const, in_flight: 0 })),
+    });
+    const servers = [
+      status,
+      { ...status, name: 'both', ...at('gpu') },
+      { ...status, name: 'there', ...at('gpu', 'lab', 'old', 'new'), elsewhere: true as const },
+    ];
+    const last = statusTable(servers, 0)
+      .split('\n')
+      .map((line) => line.split(/ {2,}/).at(-1));
+    expect(last).toEqual(['NODES', '-', 'this, gpu', 'gpu, lab, old +1']);
+  });
+
   it('shows the fix of a server that waits for a person, in one line', () => {
     const last_error = { message: 'memory: refused\nFAKE', cause: 'auth', at: status.since };
     const text = statusTable([{ ...status, detail: 'needs_auth', last_error }], 0);

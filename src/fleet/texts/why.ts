@@ -1,3 +1,4 @@
+import { isObject } from '../../shared/json.js';
 import { singleLine } from '../../shared/text/control-characters.js';
 import { elapsed } from '../../shared/text/elapsed.js';
 import { shellWord } from '../../shared/text/shell-word.js';
@@ -133,7 +134,14 @@ export function nextOf(inspection: Inspection, now: number): string {
   const able = nodes.filter(({ state }) => state === 'connected' || state === 'created');
   const next = nextHere(inspection, now);
   const isServedThere = able.length > 0 && SERVED_ELSEWHERE.has(detail);
+  const isServedHere = detail === 'running' || detail === 'idle';
+  if (able.length > 0 && isServedHere && isBalanced(inspection))
+    return `calls go to the least busy node: this one, or ${namesOf(able)}.`;
   return isServedThere ? `calls go to other nodes meanwhile: ${namesOf(able)}. Here: ${next}` : next;
+}
+
+function isBalanced({ spec }: Inspection): boolean {
+  return isObject(spec.cluster) && spec.cluster.balanced === true;
 }
 
 /** While it is in one of these, other nodes of the cluster get its calls. */

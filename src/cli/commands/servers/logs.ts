@@ -3,7 +3,6 @@ import { daemonLog, serverLog, serversWithLogs } from '../../../log/log-paths.js
 import { type LogFilter, type LogLine, LogTail, newestEntries, readLog } from '../../../log/read-log.js';
 import { ToolherdError } from '../../../shared/errors.js';
 import { isAtLeast, LOG_LEVELS } from '../../../shared/mcp/log-levels.js';
-import { HERD_SEPARATOR } from '../../../shared/mcp/separators.js';
 import { EXIT } from '../../../shared/report/exit-codes.js';
 import { didYouMean } from '../../../shared/text/near-miss.js';
 import { shellWord } from '../../../shared/text/shell-word.js';
@@ -150,7 +149,8 @@ async function readEntries(context: CommandContext, wanted: Wanted): Promise<Log
   const { servers: named } = wanted;
   const known = serversWithLogs(context.paths.logFolder);
   const servers = named.length > 0 ? named : [null, ...(wanted.daemon ? [] : known)];
-  const found = (await Promise.all(servers.map((server) => read(context, server)))).flat();
+  const elsewhere = named.length === 0 ? undefined : await fleetOf(context, named);
+  const found = (await Promise.all(servers.map((server) => read(context, server, elsewhere)))).flat();
   const silent = named.filter((name) => !found.some(({ server }) => server === name));
   if (silent.length > 0) {
     // a server may have no log yet
@@ -184,21 +184,32 @@ function unknownServer(name: string, known: Iterable<string>): UnknownServerErro
   return new UnknownServerError(`no server is called '${name}'`, { fix });
 }
 
-async function read(context: CommandContext, server: string | null): Promise<LogEntry[]> {
+async function read(
+  context: CommandContext,
+  server: string | null,
+  elsewhere: Elsewhere | undefined,
+): Promise<LogEntry[]> {
+  // the daemon of another herd, or of another node of the cluster, has the log of its server
+  if (server !== null && elsewhere?.names.has(server))
+    return elsewhere.fleet.logs({ server, tail: MOST_ELSEWHERE });
   const { logFolder } = context.paths;
   const lines = await readLog(server === null ? daemonLog(logFolder) : serverLog(logFolder, server));
-  const entries = lines.map((line) => entryOf(line, server));
-  // the daemon of another herd has the log of its server; a name with a slash may also be that of an own server
-  const isElsewhere = server?.includes(HERD_SEPARATOR) === true;
-  return isElsewhere ? ((await readElsewhere(context, server)) ?? entries) : entries;
+  return lines.map((line) => entryOf(line, server));
 }
 
-/** Undefined where no daemon runs, or the daemon keeps the server itself. */
-async function readElsewhere(context: CommandContext, server: string): Promise<LogEntry[] | undefined> {
+interface Elsewhere {
+  fleet: Fleet;
+  /** Servers that other daemons run, too. */
+  names: ReadonlySet<string>;
+}
+
+/** Undefined where no daemon runs: then the files of this machine are all there is. */
+async function fleetOf(context: CommandContext, named: readonly string[]): Promise<Elsewhere | undefined> {
   const fleet = await context.fleet({ autostart: false, viewMode: 'herd' }).catch(() => undefined);
-  const servers = (await fleet?.status())?.servers ?? [];
-  const isOfHerd = servers.some(({ name, herd }) => name === server && herd !== undefined);
-  return isOfHerd ? fleet?.logs({ server, tail: MOST_ELSEWHERE }) : undefined;
+  if (fleet === undefined) return undefined;
+  const { servers } = await fleet.status();
+  const found = servers.filter(({ herd, nodes = [] }) => herd !== undefined || nodes.length > 0);
+  return { fleet, names: new Set(found.map(({ name }) => name).filter((name) => named.includes(name))) };
 }
 
 function entryOf({ time, level, source, text }: LogLine, server: string | null): LogEntry {
@@ -208,17 +219,18 @@ function entryOf({ time, level, source, text }: LogLine, server: string | null):
 function print(
   { output }: CommandContext,
   { servers, daemon }: Wanted,
-  { time, level, server, source, text }: LogEntry,
+  { time, level, server, source, text, node }: LogEntry,
 ): void {
   const isOne = servers.length === 1 || daemon;
   const who = isOne ? '' : ` ${server ?? '(daemon)'}`;
-  output.print(`${time} ${level}${who}${source === null ? '' : ` ${source}:`} ${quoted(text)}`);
+  const where = node === undefined ? '' : ` on ${node}`;
+  output.print(`${time} ${level}${who}${where}${source === null ? '' : ` ${source}:`} ${quoted(text)}`);
 }
 
 /** As the log file has it: a message of MCP that names no logger comes from `mcp`. */
-function entryOfEvent({ at, level, server, logger, message, mcp_level }: LogEvent): LogEntry {
+function entryOfEvent({ at, level, server, logger, message, mcp_level, node }: LogEvent): LogEntry {
   const source = logger ?? (mcp_level === undefined ? null : 'mcp');
-  return { time: at, level, server, source, text: message };
+  return { time: at, level, server, source, text: message, ...(node !== undefined && { node }) };
 }
 
 function isNamed({ servers, daemon }: Wanted, server: string): boolean {

@@ -7,12 +7,14 @@ import { NO_SERVERS, singleLine, widthOf } from '../../ui/text.js';
 
 const HEADER = ['NAME', 'STATE', 'DETAIL', 'PID', 'SINCE', 'RESTARTS', 'CALLS', 'P50', 'MEMORY', 'TOOLS'];
 const AGENT_LENGTH = 32;
+/** Of one server; the rest is a number. */
+const SHOWN_NODES = 3;
 /** The columns that a narrow terminal does without, in this order. */
-const DISPENSABLE = ['P50', 'MEMORY', 'RESTARTS', 'SINCE', 'PID', 'CALLS', 'TOOLS'];
+const DISPENSABLE = ['P50', 'MEMORY', 'RESTARTS', 'SINCE', 'PID', 'CALLS', 'TOOLS', 'NODES'];
 
 /**
  * The servers as a table, and below it their problems. If servers of other agents are among them, a column says whose
- * each one is.
+ * each one is; if nodes of the cluster have some of them, a column says which.
  */
 export function statusTable(
   servers: readonly ServerStatus[],
@@ -22,7 +24,8 @@ export function statusTable(
 ): string {
   if (servers.length === 0) return NO_SERVERS;
   const hasOthers = servers.some(({ other_view }) => other_view === true);
-  const header = hasOthers ? [...HEADER, 'AGENT'] : HEADER;
+  const hasNodes = servers.some(({ nodes = [] }) => nodes.length > 0);
+  const header = [...HEADER, ...(hasNodes ? ['NODES'] : []), ...(hasOthers ? ['AGENT'] : [])];
   const rows = servers.map((server) => [
     server.name,
     server.state,
@@ -34,6 +37,7 @@ export function statusTable(
     server.latency_ms.p50 === null ? '-' : `${server.latency_ms.p50}ms`,
     server.pids.length === 0 ? '-' : bytes(server.rss_bytes),
     String(server.tools),
+    ...(hasNodes ? [nodesOf(server)] : []),
     ...(hasOthers ? [shortened(server.agent ?? '-')] : []),
   ]);
   const notes = servers.flatMap((server) =>
@@ -45,6 +49,14 @@ export function statusTable(
     ].flat(),
   );
   return [narrowed(header, rows, columns), ...notes].join('\n');
+}
+
+/** The nodes of the cluster that have it. */
+function nodesOf({ nodes, elsewhere }: ServerStatus): string {
+  if (nodes === undefined) return '-';
+  const names = [...(elsewhere === true ? [] : ['this']), ...nodes.map(({ node }) => node)];
+  const more = names.length > SHOWN_NODES ? ` +${names.length - SHOWN_NODES}` : '';
+  return names.slice(0, SHOWN_NODES).join(', ') + more || '-';
 }
 
 /** What the table has no column for, of each server. */

@@ -85,6 +85,14 @@ describe('the text of why', () => {
     ]);
   });
 
+  it('why says of a balanced server which nodes its calls go to', () => {
+    const nodes = [{ node: 'gpu', state: 'created', in_flight: 0 }];
+    const balanced = { ...inspection('running', [], { nodes }), spec: { cluster: { balanced: true } } };
+    expect(explainServer(balanced, NOW, false)).toContain(
+      'What happens next: calls go to the least busy node: this one, or gpu.',
+    );
+  });
+
   it('why names the agent of a server of another agent', () => {
     const other = inspection('idle', [], { agent: '/a/agent.yaml', other_view: true });
     expect(explainServer(other, NOW, false)).toMatch(/^s \(of \/a\/agent\.yaml\) is idle/);

@@ -16,19 +16,21 @@ export async function checkCluster(
   status: FleetStatus | undefined,
 ): Promise<Finding[]> {
   const known = status?.daemon.cluster ?? null;
-  if (cluster === undefined) return [];
   if (known?.state === 'connected') {
     const others = `${known.nodes} other ${known.nodes === 1 ? 'node' : 'nodes'}`;
     const about = `${known.node} is a node of ${known.name}, with ${others}`;
     if (known.draining) return [warn('cluster', `${about}; it is draining`, 'toolherd cluster undrain')];
     return [ok('cluster', about)];
   }
-  const asked = await Promise.all(cluster.servers.map(async (url) => ({ url, found: await infoOf(url) })));
+  // the daemon may have variables that this command lacks: then it alone knows where NATS is
+  const asked = await Promise.all(
+    (cluster?.servers ?? []).map(async (url) => ({ url, found: await infoOf(url) })),
+  );
   const answers = asked.map(({ url, found }) => findingOf(url, found));
-  const why = known?.why;
-  if (why === undefined) return answers;
-  const fix = known?.fix ?? 'see "toolherd cluster status"';
-  return [error('cluster', `${known?.node} is not connected: ${why}`, fix), ...answers];
+  if (known === null) return answers;
+  const why = known.why ?? 'no reason is known';
+  const fix = known.fix ?? 'see "toolherd cluster status"';
+  return [error('cluster', `${known.node} is not connected: ${why}`, fix), ...answers];
 }
 
 type Info = Record<string, unknown> | string;
