@@ -16,14 +16,16 @@ import { VERSION } from '../../shared/version.js';
 import type { Peers } from '../../supervisor/cluster/peers.js';
 import type { OwnReplicas } from '../../supervisor/server/configured-server.js';
 import { ClusterServers } from './cluster-servers.js';
-import { nodeFleets } from './node-fleet.js';
+import { type NodeFleetOptions, nodeFleets } from './node-fleet.js';
 
 export interface ClusterNodesOptions {
   clock: Clock;
   /** The config. */
   file: string;
   /** The global herd. */
-  fleet(): Parameters<typeof nodeFleets>[0]['fleet'];
+  fleet(): NodeFleetOptions['fleet'];
+  /** What this daemon has logged of a server of the global herd. */
+  ownLogs: NodeFleetOptions['ownLogs'];
   /** What of a server of the global herd runs here. */
   ownOf(name: string): OwnReplicas | undefined;
   /** Calls the listener when a server of the global herd has changed its state. Returns the function that ends it. */
@@ -230,10 +232,10 @@ export class ClusterNodes {
   }
 
   #accept(spec: ClusterSpec, stream: Duplex, node: string): void {
-    const { accept, fleet } = this.#options;
+    const { accept, fleet, ownLogs } = this.#options;
     const isShared = (name: string) => this.#offered().some((own) => own.name === name);
     const isDraining = () => this.#cluster?.isDraining === true;
-    accept(stream, node, nodeFleets({ fleet: fleet(), node: spec.node, isShared, isDraining }));
+    accept(stream, node, nodeFleets({ fleet: fleet(), ownLogs, node: spec.node, isShared, isDraining }));
   }
 
   #update(): void {
