@@ -5,10 +5,13 @@ import { once } from 'node:events';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect as connectTo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const root = join(import.meta.dirname, '..', '..');
+const root = dirname(fileURLToPath(import.meta.resolve('toolherd/package.json')));
 const command = join(root, 'dist', 'bin', 'main.cjs');
+/** Its node_modules hold the servers. */
+const project = process.env.TOOLHERD_PROJECT ?? root;
 const NODES = ['desk', 'gpu', 'lab'];
 /** Of a machine that is busy. */
 const PATIENCE_MS = 60_000;
@@ -19,10 +22,12 @@ if (nats === undefined) {
 
   Debian, Ubuntu   sudo apt-get install nats-server
   macOS            brew install nats-server
-  others           https://github.com/nats-io/nats-server/releases`);
+  others           https://github.com/nats-io/nats-server/releases
+
+NATS_SERVER=PATH names one that is somewhere else.`);
   process.exit(1);
 }
-const { connect } = await import(join(root, 'dist', 'client.js')).catch(() => {
+const { connect } = await import('toolherd/client').catch(() => {
   console.error('toolherd is not built: run "npm ci && npm run build" first');
   process.exit(1);
 });
@@ -37,7 +42,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => v
 try {
   await start();
 } catch (error) {
-  console.error(`the example failed: ${error.message}`);
+  console.error(`the example failed: ${error instanceof Error ? error.message : error}`);
   await end(1);
 }
 
@@ -59,7 +64,9 @@ async function start() {
   toolherd('desk', 'call', 'memory.read_graph');
   toolherd('desk', 'call', 'everything.echo', 'message=hello');
   const aliases = NODES.map((name) => `  alias ${name}='TOOLHERD_HOME="${homeOf(name)}" node "${command}"'`);
-  const pid = children.find(({ name }) => name === 'gpu').child.pid;
+  const fleet = await connect({ socket: join(homeOf('gpu'), 'run', 'toolherd.sock') });
+  const { pid } = (await fleet.status([])).daemon;
+  await fleet.close();
   console.log(`
 The cluster runs until you press Ctrl-C. In another terminal:
 
@@ -76,7 +83,7 @@ ${aliases.join('\n')}
 
 function environmentOf(name) {
   const { TOOLHERD_SOCKET: _, ...rest } = process.env;
-  return { ...rest, TOOLHERD_HOME: homeOf(name), TOOLHERD_PROJECT: root };
+  return { ...rest, TOOLHERD_HOME: homeOf(name), TOOLHERD_PROJECT: project };
 }
 
 /** Runs the command on a node as a user would, and shows what it says. */
@@ -103,13 +110,15 @@ function run(name, program, args, env = process.env) {
   children.push(one);
 }
 
-/** The daemon sees both other nodes. */
+/** The daemon sees both other nodes, and what they share. */
 async function joined(name) {
   await until(`${name} sees the other nodes`, async () => {
-    const fleet = await connect({ socket: join(homeOf(name), 'run', 'toolherd.sock') }).catch(() => undefined);
+    const fleet = await connect({ socket: join(homeOf(name), 'run', 'toolherd.sock') }).catch(
+      () => undefined,
+    );
     if (fleet === undefined) return false;
     const { nodes } = await fleet.cluster().finally(() => fleet.close());
-    return nodes.filter(({ state }) => state === 'up').length === NODES.length;
+    return nodes.filter(({ state, servers }) => state === 'up' && servers.length > 0).length === NODES.length;
   });
 }
 
@@ -142,19 +151,27 @@ async function end(status) {
 
 /** Debian puts it into a folder that is not on the PATH of most users. */
 function findNats() {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/usr/local/bin'];
+  const named = process.env.NATS_SERVER;
+  const works = (program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
+  if (named !== undefined) return works(named) ? named : undefined;
+  const folders = [
+    ...(process.env.PATH ?? '').split(delimiter),
+    '/usr/sbin',
+    '/usr/local/sbin',
+    '/usr/local/bin',
+  ];
   return folders
     .filter((one) => one !== '')
     .map((one) => join(one, 'nats-server'))
-    .find((program) => spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0);
+    .find(works);
 }
 
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
-  const { port } = server.address();
+  const address = server.address();
   server.close();
-  return port;
+  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** It says what it is as soon as one connects. */

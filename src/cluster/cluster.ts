@@ -67,6 +67,8 @@ class NatsCluster implements Cluster {
   readonly #presence: Presence;
   #state: ClusterState = 'connecting';
   #why: string | undefined = 'the connection is being opened';
+  /** What the user of this node in NATS may not do. */
+  #denied: string | undefined;
   #since: number;
 
   constructor(spec: ClusterSpec, deps: ClusterDeps) {
@@ -87,8 +89,13 @@ class NatsCluster implements Cluster {
     this.#presence = new Presence({
       ...{ cluster: spec.name, self, clock, changed, reported, log },
       ping: (to, withinMs) => this.#streams.ping(to, withinMs),
-      joined: () => this.#become('connected', undefined),
-      refused: (why) => this.#become(this.#state === 'connecting' ? 'connecting' : 'lost', why),
+      joined: () => {
+        this.#denied = undefined;
+        this.#become('connected', undefined);
+      },
+      // what NATS does not permit looks like no answer
+      refused: (why) =>
+        this.#become(this.#state === 'connecting' ? 'connecting' : 'lost', this.#denied ?? why),
     });
     const fault = (text: string) => log(`a fault in toolherd itself, in the cluster: ${text}`);
     let listening: unknown;
@@ -104,7 +111,12 @@ class NatsCluster implements Cluster {
         this.#streams.up();
         this.#presence.up(client);
       },
+      denied: (why) => {
+        if (why !== this.#denied) log(`the cluster: ${why}`);
+        this.#denied = why;
+      },
       down: (why) => {
+        this.#denied = undefined;
         this.#streams.down(why);
         this.#presence.down();
         this.#become(this.#state === 'connecting' ? 'connecting' : 'lost', why);

@@ -17,6 +17,8 @@ export interface NatsEvents {
   up(client: Nats): void;
   /** There is no connection. It is tried again. */
   down(why: string): void;
+  /** The user of this node may not do what a node does. */
+  denied(why: string): void;
   /** Of this program. */
   fault(text: string): void;
 }
@@ -100,6 +102,8 @@ export class NatsConnection {
     for await (const status of statuses) {
       if (status.type === 'disconnect') this.#down(undefined);
       else if (status.type === 'reconnect') this.#up(client);
+      else if (status.type === 'error' && status.error instanceof errors.PermissionViolationError)
+        this.#on.denied(deniedBy(status.error));
       else if (status.type === 'error' && !this.#isUp) this.#on.down(this.#reason(status.error));
     }
     this.#down(await client.closed());
@@ -148,4 +152,9 @@ export function readMessage(message: Msg): Message {
 function causeOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   return messageOf(cause);
+}
+
+function deniedBy({ operation, subject }: { operation: string; subject: string }): string {
+  const doing = operation === 'subscription' ? 'subscribe to' : 'publish to';
+  return `the user of this node in NATS may not ${doing} ${JSON.stringify(subject)}: give it the permissions of docs/SECURITY.md`;
 }

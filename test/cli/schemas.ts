@@ -64,7 +64,7 @@ const status = object(
     server_info: nullable(open),
     rss_bytes: nullable(integer),
   },
-  { nodes: list(object({ node: string, state: string, in_flight: integer })) },
+  { nodes: list(object({ node: string, state: string, in_flight: integer })), elsewhere: { const: true } },
 );
 const daemon = object({
   version: string,

@@ -49,6 +49,7 @@ export async function endOf(
         client = nats;
         streams.up();
       },
+      denied: () => undefined,
       fault: (text) => {
         throw new Error(text);
       },

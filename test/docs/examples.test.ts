@@ -1,12 +1,23 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LIST_WAIT } from '../faults/config.js';
 import { DIST } from '../support/command.js';
 import { makeFolder } from '../support/folder.js';
-import { type Home, makeHome } from '../support/herd.js';
+import { type Home, makeHome, until } from '../support/herd.js';
+import { whyNoNatsServer } from '../support/nats-server.js';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -159,6 +170,38 @@ describe('the examples, against the built-in herd', () => {
       '',
     ]);
     expect(stderr).toMatch(/\(everything: connecting\)\n\(everything: connected\)\n/);
+  });
+
+  const noNats = whyNoNatsServer();
+  if (noNats !== undefined) console.warn(`left out, because ${noNats}: the example of a cluster`);
+  it.runIf(noNats === undefined)('the cluster has three nodes, and ends all of it with Ctrl-C', async () => {
+    const temporary = makeFolder();
+    const child = spawn(process.execPath, ['examples/cluster/start.mjs'], {
+      cwd: project(),
+      env: { PATH: process.env.PATH ?? '', HOME: temporary, TMPDIR: temporary, TOOLHERD_PROJECT: ROOT },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const exit = once(child, 'exit');
+    onTestFinished(async () => {
+      child.kill('SIGINT');
+      await exit;
+    });
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+    });
+    await until(() => said.includes('until you press Ctrl-C') || child.exitCode !== null);
+    expect(said).toMatch(/^memory +\d+ +no +gpu \w+$/m);
+    expect(said).toContain('"entities": []');
+    expect(said).toContain('Echo: hello');
+    child.kill('SIGINT');
+    expect(await exit).toEqual([0, null]);
+    expect(readdirSync(temporary).filter((name) => name.startsWith('toolherd-cluster-'))).toEqual([]);
+  });
+
+  it('the cluster without a nats-server says how to install it', async () => {
+    const running = run(process.execPath, ['examples/cluster/start.mjs'], { NATS_SERVER: '/nowhere' });
+    await expect(running).rejects.toThrow('sudo apt-get install nats-server');
   });
 
   it('the JavaScript of README.md calls a tool and ends', async () => {

@@ -38,4 +38,10 @@ export class FakeClock implements Clock {
     }
     this.#now = until;
   }
+
+  /** The machine sleeps: what was due meanwhile fires late, after it. */
+  sleep(ms: number): void {
+    this.#now += ms;
+    this.advance(0);
+  }
 }

@@ -31,7 +31,7 @@ export class AskedNodes {
     return false;
   }
 
-  /** The lists were read, or nobody wants them. */
+  /** The lists were read, or no request wants them. */
   told(): void {
     this.#asked = undefined;
     this.#failed.clear();

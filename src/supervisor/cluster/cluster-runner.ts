@@ -34,7 +34,7 @@ export interface ClusterRunnerOptions {
   comparesTools(): boolean;
   /** A subscriber here waits for its notifications. */
   isWatched(): boolean;
-  /** Other nodes have become able to serve it, or are not any more. */
+  /** Nothing of it may run here, and what other nodes can do has changed. */
   changed(why: string): void;
 }
 
@@ -65,7 +65,8 @@ export class ClusterRunner implements Runner, CallsHome {
         return options.connect(spec, this.#connections, this.#listsOf(node));
       },
       changed: (why) => {
-        options.changed(why);
+        // where it runs here, its state is that of this node
+        if (own === undefined) options.changed(why);
         this.#seek();
       },
     });
@@ -125,7 +126,7 @@ export class ClusterRunner implements Runner, CallsHome {
     return chosen;
   }
 
-  nobody(): MCPError {
+  refusal(): MCPError {
     return this.#closed ?? offeredNowhere(this.#options.spec);
   }
 

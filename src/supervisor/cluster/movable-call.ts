@@ -17,7 +17,7 @@ export interface CallsHome {
   /** The next node for a call that these nodes did not take; undefined: there is none. */
   next(tried: readonly Candidate[]): Candidate | undefined;
   /** The error of a call while no node offers the server. */
-  nobody(): MCPError;
+  refusal(): MCPError;
 }
 
 /**
@@ -140,7 +140,7 @@ export class MovableCall implements CallSink, CallHandle {
   #lastError(): MCPError {
     const { name } = this.#home;
     if (this.#cancelReason !== undefined) return cancelled(name, false, this.#cancelReason);
-    return this.#refusals.length === 0 ? this.#home.nobody() : refusedByAll(name, this.#refusals);
+    return this.#refusals.length === 0 ? this.#home.refusal() : refusedByAll(name, this.#refusals);
   }
 
   #settle(outcome: Outcome): void {

@@ -65,7 +65,7 @@ export class Nodes {
     return this.own === undefined ? this.connections : [this.own.runner, ...this.connections];
   }
 
-  /** No report changes anything from now on. Whoever ends it also closes and releases what runs. */
+  /** No report changes anything from now on. The caller also closes and releases what runs. */
   end(): void {
     this.#isEnded = true;
     this.#forget();
@@ -115,8 +115,6 @@ export class Nodes {
     }
     const before = known.peer.state;
     known.report(peer);
-    // where it runs here, the state of the server is that of this node
-    const isNews = before !== peer.state && this.own === undefined;
-    return isNews ? [`node ${peer.node}: ${before} → ${peer.state}`] : [];
+    return before === peer.state ? [] : [`node ${peer.node}: ${before} → ${peer.state}`];
   }
 }

@@ -280,7 +280,7 @@ export class HerdCore {
     return visibles.map(({ server, agent, isOther }) => {
       // a changed entry has the key, and so the journal, of the server that it replaces
       const changedAt = Date.parse(this.#journal.since(server.key) ?? this.#startedAt);
-      const since = new Date(server.snapshot().since ?? Math.max(server.addedAt, changedAt)).toISOString();
+      const since = new Date(Math.max(server.addedAt, changedAt)).toISOString();
       const redact = (text: string) => this.redactFor(server.spec, text);
       const runner = server.spec.enabled ? this.#options.runnerOf?.(server.spec) : undefined;
       const options = { agent, isOther, since, redact, memory, runner, lens, clock: this.clock };

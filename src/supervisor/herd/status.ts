@@ -54,7 +54,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
             ...(snapshot.lastError.problems === undefined ? {} : { problems: snapshot.lastError.problems }),
             at: new Date(snapshot.failedAt ?? 0).toISOString(),
           },
-    since,
+    since: snapshot.since === undefined ? since : new Date(snapshot.since).toISOString(),
     in_flight: snapshot.inFlight,
     calls: server.calls,
     failures: server.failures,

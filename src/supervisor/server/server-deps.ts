@@ -33,7 +33,7 @@ export interface ServerDeps {
   pins?: PinKeeping | undefined;
   /** The nodes of the cluster that have the server, too. Absent, or undefined: it has no replicas on other nodes. */
   peersOf?: ((spec: ServerSpec) => Peers | undefined) | undefined;
-  /** Other nodes have become able to serve it, or are not any more; `why` says which. */
+  /** Nothing of it may run here, and other nodes have become able to serve it, or are not any more; `why` says which. */
   nodesChanged?: ((why: string) => void) | undefined;
   /** One of its lists has changed. */
   catalogChanged?: ((change: CatalogChange) => void) | undefined;

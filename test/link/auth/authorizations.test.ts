@@ -431,6 +431,16 @@ describe('an authorization server', () => {
   });
 });
 
+it('a server that only other nodes run is authorised there', async () => {
+  const { authorizations } = makeAuthorizations();
+  const cluster = { identity: 'id', balanced: true, isPlacedHere: false };
+  const spec = { ...httpSpec('http://unused.example'), transport: 'cluster', name: 'gpu', cluster } as const;
+  expect(await failure(authorizations.authorize(spec))).toMatchObject({
+    type: 'AuthRequiredError',
+    fix: 'on each of these nodes: toolherd auth gpu; "toolherd cluster status" lists them',
+  });
+});
+
 it('a server with an Authorization header in its config is never authorised in another way', async () => {
   const guarded = await startProtected();
   const { authorizations } = makeAuthorizations();

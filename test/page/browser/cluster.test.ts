@@ -77,7 +77,7 @@ describeInBrowser('the page Cluster', () => {
     expect(await alert.textContent()).toMatch(/is lost.*Servers of this machine go on.*refused.*start it/s);
   });
 
-  it('without a cluster says how to have one, and the navigation does without it elsewhere', async () => {
+  it('says how to have a cluster where there is none, and the navigation does without the page', async () => {
     const page = await openPage(shared());
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Herd' }).waitFor();
     expect(await page.getByRole('link', { name: 'Cluster' }).count()).toBe(0);

@@ -200,7 +200,7 @@ test('I2: a call is kept by one node at most and settles once, under joins, leav
         expect([run.world.alive, run.peers.listeners]).toEqual([[], 0]);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
   expect(moved).toBeGreaterThan(20);
   for (const what of ['ok', 'CancelledError false', 'CancelledError true', 'ServerUnavailableError true'])

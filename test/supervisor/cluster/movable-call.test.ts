@@ -59,7 +59,7 @@ class FakeNode implements Candidate {
   }
 }
 
-const NOBODY = new ServerUnavailableError('srv: no node');
+const NO_NODE = new ServerUnavailableError('srv: no node');
 const away = (node: string, sent = false) =>
   new MCPConnectionError(`srv: ${node} is gone`, { sent, retryable: true });
 
@@ -67,7 +67,7 @@ function call(nodes: FakeNode[], timeoutMs?: number) {
   const clock = new VirtualClock();
   const caller = new Caller();
   const home = {
-    ...{ name: 'srv', clock, timeoutMs: 20_000, nobody: () => NOBODY },
+    ...{ name: 'srv', clock, timeoutMs: 20_000, refusal: () => NO_NODE },
     next: (tried: readonly Candidate[]) => nodes.find((node) => !tried.includes(node)),
   };
   const moved = new MovableCall(home, request('x', timeoutMs), caller);
@@ -103,14 +103,14 @@ describe('a call that a node refuses', () => {
     expect([caller.error.sent, nodes[1]!.requests.length]).toEqual([true, 0]);
   });
 
-  test('because of the call itself fails there: every node would refuse it', () => {
+  test('fails there, where the call itself is the reason: every node would refuse it', () => {
     const nodes = [new FakeNode('b', new MCPToolNotFoundError('srv has no tool x')), new FakeNode('c')];
     const { caller, place } = call(nodes);
     place();
     expect([caller.error.type, nodes[1]!.requests.length]).toEqual(['MCPToolNotFoundError', 0]);
   });
 
-  test('as all others do fails with what each of them said, or with the one thing that all said', () => {
+  test('fails, after all refused it, with what each of them said, or with the one thing that all said', () => {
     const several = call([new FakeNode(undefined, away('a')), new FakeNode('b', away('b'))]);
     several.place();
     expect(several.caller.error).toMatchObject({
@@ -127,10 +127,10 @@ describe('a call that a node refuses', () => {
     expect(same.caller.error.message).toBe('srv: x is gone');
   });
 
-  test('while there is none fails with the reason', () => {
+  test('fails with the reason where there is no node', () => {
     const { caller, place, moved } = call([]);
     place();
-    expect([caller.error, moved.isSettled]).toEqual([NOBODY, true]);
+    expect([caller.error, moved.isSettled]).toEqual([NO_NODE, true]);
   });
 });
 
@@ -153,7 +153,7 @@ describe('the time of a call', () => {
     expect([caller.error.type, nodes[1]!.requests.length]).toEqual(['MCPTimeoutError', 0]);
   });
 
-  test('without one of its own is that of the server, before a timeout of a node is final', () => {
+  test('is that of the server where it brings none: until then a timeout of a node is not final', () => {
     const early = [new FakeNode('b'), new FakeNode('c')];
     const late = [new FakeNode('b'), new FakeNode('c')];
     for (const [nodes, ms] of [
@@ -179,7 +179,7 @@ describe('a cancellation', () => {
     expect(nodes[2]!.requests).toEqual([]);
   });
 
-  test('while a node is given the call reaches that node', () => {
+  test('reaches the node that is just given the call', () => {
     const nodes = [new FakeNode('b')];
     const { caller, moved, place } = call(nodes);
     nodes[0]!.during = () => moved.cancel('enough');
@@ -187,7 +187,7 @@ describe('a cancellation', () => {
     expect([nodes[0]!.cancels, caller.error.type]).toEqual([['enough'], 'CancelledError']);
   });
 
-  test('while a node refuses the call ends it, and no other gets it', () => {
+  test('ends a call that a node is just refusing, and no other gets it', () => {
     const nodes = [new FakeNode('b', away('b')), new FakeNode('c')];
     const { caller, moved, place } = call(nodes);
     nodes[0]!.during = () => moved.cancel('enough');

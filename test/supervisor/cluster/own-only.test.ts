@@ -162,7 +162,7 @@ describe('the lists of a server that runs here', () => {
 });
 
 describe('pins', () => {
-  test('with enforce a call waits until the tools of the node that gets it were compared', async () => {
+  test('keep a call waiting with enforce, until the tools of the node that gets it were compared', async () => {
     const world = new World();
     let offered: JsonObject[] = [tool('tool')];
     let tell = (_: JsonObject[]) => {};
@@ -194,7 +194,7 @@ describe('pins', () => {
   });
 });
 
-describe('what other nodes are told of a server', () => {
+describe('what other nodes know of a server', () => {
   test('is what runs here alone, with the calls that wait', async () => {
     const { world, server, call, newest } = createServer(spec(BALANCED), ['b'], {});
     expect(server.here()).toEqual({
@@ -219,7 +219,7 @@ describe('what other nodes are told of a server', () => {
     expect(server.here()).toMatchObject({ detail: 'stopped', isReady: false, mayStart: false });
   });
 
-  test('is nothing of a server that may not run here, is disabled, or that nobody has', () => {
+  test('is nothing of a server that may not run here, is disabled, or is not configured', () => {
     const herd = new World().herd();
     const elsewhere = { cluster: { ...BALANCED.cluster, isPlacedHere: false } };
     herd.apply([spec({ name: 'a' }), spec({ name: 'b', ...elsewhere }), spec({ name: 'c', enabled: false })]);

@@ -72,7 +72,7 @@ fix: start it`);
 });
 
 describe('toolherd cluster', () => {
-  it('without a cluster: status says so, drain fails and leads to the docs', async () => {
+  it('says that there is no cluster, and its drain fails and leads to the docs', async () => {
     const { home } = await startHerd(config([server('good', 'good.mjs')]));
     const run = (...args: string[]) =>
       toolherd(['cluster', ...args], { cwd: home.folder, env: home.environment });
