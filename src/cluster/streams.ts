@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { type Clock, wasAsleep } from '../shared/clock.js';
+import { isNodeName } from '../shared/text/node-name.js';
 import { seconds } from '../shared/text/seconds.js';
 import { decodeFrame, encodeFrame, type Frame, type FrameKind } from './frames.js';
 import { MESSAGE_LOST, NatsStream } from './nats-stream.js';
@@ -70,6 +71,8 @@ export const SILENCE_MS = 2500;
 const MOST_PAYLOAD = 2 ** 17;
 const LEAST_PAYLOAD = 1024;
 const MOST_STREAMS = 4096;
+/** Of one other node: it leaves room for the others. */
+const MOST_OF_NODE = 1024;
 const ID = /^[\w-]{8,40}$/;
 
 /** The streams between this node and others. */
@@ -216,7 +219,7 @@ export class Streams {
   /** Another node opens a stream. `from`: its name, which the account of NATS may prescribe. */
   #asked(from: string, { data, reply }: Message): void {
     const opening = readOpening(data);
-    if (opening === undefined || opening.node !== from) return;
+    if (opening === undefined || opening.node !== from || !isNodeName(from)) return;
     const { id, max, node, instance } = opening;
     const { refusal, subjects, self, accept } = this.#options;
     const answer = (kind: FrameKind, text: string) => {
@@ -228,8 +231,8 @@ export class Streams {
         subjects.stream(self, id),
       );
     };
-    const isFull = this.#byId.size >= MOST_STREAMS;
-    const why = refusal() ?? (isFull ? `it has ${MOST_STREAMS} connections of nodes already` : undefined);
+    const isFull = this.#byId.size >= MOST_STREAMS || this.#countOf(node) >= MOST_OF_NODE;
+    const why = refusal() ?? (isFull ? 'it has too many connections of nodes already' : undefined);
     if (why !== undefined) answer('refused', why);
     else if (this.#byId.has(id) || reply === '')
       answer('refused', 'the connection has a name that is in use');
@@ -339,6 +342,11 @@ export class Streams {
       streams.set(id, counted);
     }
     return silent;
+  }
+
+  #countOf(node: string): number {
+    const peers = [...this.#peers.values()].filter(({ address }) => address.node === node);
+    return peers.reduce((sum, { streams }) => sum + streams.size, 0);
   }
 
   #gone(peer: Peer, why: string): void {
