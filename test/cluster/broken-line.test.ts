@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { headers } from '@nats-io/transport-node';
 import { describe, expect, it } from 'vitest';
 import { SILENCE_MS } from '../../src/cluster/streams.js';
+import { Subjects } from '../../src/cluster/subjects.js';
 import { startNatsServer, whyNoNatsServer } from '../support/nats-server.js';
 import { atEnd, share } from '../support/share.js';
 import { until } from '../support/until.js';
@@ -60,6 +62,27 @@ describe.runIf(missing === undefined)('a stream and a line that breaks for a mom
     await until(() => here.streams.size === 0);
     expect(performance.now() - cutAt).toBeLessThan(SILENCE_MS + 1500);
     expect(await ask(await here.streams.open(there.address), 'again')).toBe('again');
+  });
+
+  it('a stream goes on when a third node says that the other one is gone, or asks in its name', async () => {
+    const here = await endOf(nats().url, 'here');
+    const there = await endOf(nats().url, 'there', echo);
+    const third = await endOf(nats().url, 'third');
+    const stream = await here.streams.open(there.address);
+    await ask(stream, 'x');
+    const heard: string[] = [];
+    third
+      .client()
+      .subscribe('not.of.this.cluster', { callback: (_, { subject }) => void heard.push(subject) });
+    const subjects = new Subjects('test');
+    const noReceiver = headers(503, 'No Responders');
+    const { node, instance } = there.address;
+    third.client().publish(subjects.pong(here.address, `${node}:${instance}`), '', { headers: noReceiver });
+    third.client().publish(subjects.ping(here.address), '[]', { reply: 'not.of.this.cluster' });
+    await third.connection.flush();
+    await third.streams.ping(here.address, 2000);
+    expect(await ask(stream, 'still here')).toBe('still here');
+    expect(heard).toEqual([]);
   });
 
   it('a stream whose last message NATS has lost ends: nobody waits for the answer', async () => {
