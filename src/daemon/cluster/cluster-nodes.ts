@@ -53,6 +53,8 @@ export class ClusterNodes {
   #measuredAt = Number.NEGATIVE_INFINITY;
   #spec: ClusterSpec | undefined;
   #own: readonly ServerSpec[] = [];
+  /** The entries that other nodes may use, by name. */
+  #offered: ReadonlyMap<string, ServerSpec> = new Map();
   #cluster: Cluster | undefined;
   /** Counts configurations: one that is loaded late is not opened. */
   #opening = 0;
@@ -76,6 +78,7 @@ export class ClusterNodes {
     this.#servers.configure(this.#own, spec?.use ?? []);
     const isSame = isDeepStrictEqual(withoutChoice(spec), withoutChoice(this.#spec));
     this.#spec = spec;
+    this.#offered = offeredOf(this.#own, spec);
     if (isSame) this.#offer();
     else void this.#open();
   }
@@ -233,7 +236,7 @@ export class ClusterNodes {
 
   #accept(spec: ClusterSpec, stream: Duplex, node: string): void {
     const { accept, fleet, ownLogs } = this.#options;
-    const isShared = (name: string) => this.#offered().some((own) => own.name === name);
+    const isShared = (name: string) => this.#offered.has(name);
     const isDraining = () => this.#cluster?.isDraining === true;
     accept(stream, node, nodeFleets({ fleet: fleet(), ownLogs, node: spec.node, isShared, isDraining }));
   }
@@ -264,16 +267,8 @@ export class ClusterNodes {
     this.#cluster?.publish(this.#offers());
   }
 
-  /** The entries that other nodes may use. */
-  #offered(): ServerSpec[] {
-    const isShared = nameFilter(this.#spec?.share ?? []);
-    return this.#own.filter(
-      ({ name, cluster }) => cluster?.isPlacedHere === true && (cluster.balanced || isShared(name)),
-    );
-  }
-
   #offers(): OfferedServer[] {
-    return this.#offered().flatMap(({ name, cluster }) => {
+    return [...this.#offered.values()].flatMap(({ name, cluster }) => {
       const own = this.#options.ownOf(name);
       if (own === undefined || cluster === undefined) return [];
       const { state, detail, isReady: ready, mayStart, inFlight } = own;
@@ -296,6 +291,15 @@ export class ClusterNodes {
 
 function away(node: string, why: string): TransportError {
   return new TransportError({ kind: 'node', node, why });
+}
+
+/** The entries that other nodes may use. */
+function offeredOf(own: readonly ServerSpec[], spec: ClusterSpec | undefined): Map<string, ServerSpec> {
+  const isShared = nameFilter(spec?.share ?? []);
+  const offered = own.filter(
+    ({ name, cluster }) => cluster?.isPlacedHere === true && (cluster.balanced || isShared(name)),
+  );
+  return new Map(offered.map((one) => [one.name, one]));
 }
 
 /** What needs another connection where it changes. */
