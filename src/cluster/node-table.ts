@@ -45,7 +45,7 @@ export const AWAY_MS = 2500;
 const LOOK_MS = 250;
 /** A node that was away for so long is forgotten, and its servers with it. */
 export const FORGET_MS = 24 * 3_600_000;
-/** Anybody who may write into the bucket can make names up. */
+/** A program that may write into the bucket can invent names. */
 export const MOST_NODES = 1000;
 const UNKNOWN = { list: undefined, state: 'away', reports: 0 } as const;
 

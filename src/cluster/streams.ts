@@ -42,7 +42,7 @@ interface Opening {
 interface Peer {
   address: NodeAddress;
   streams: Map<string, Counted>;
-  /** Part of the subject where it answers pings. Only it knows it: nobody else can answer in its place. */
+  /** Part of the subject where it answers pings. Only that node gets it: no other one can answer in its place. */
   token: string;
   wasHeard: boolean;
   /** By the clock. */

@@ -85,7 +85,7 @@ describe.runIf(missing === undefined)('a stream and a line that breaks for a mom
     expect(heard).toEqual([]);
   });
 
-  it('a stream whose last message NATS has lost ends: nobody waits for the answer', async () => {
+  it('a stream whose last message NATS has lost ends, and its caller does not wait for an answer', async () => {
     const here = await endOf(nats().url, 'here');
     const there = await endOf(nats().url, 'there', echo);
     const stream = await here.streams.open(there.address);

@@ -1,12 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LogEntry } from '../../src/fleet/fleet.js';
 import { server } from '../faults/config.js';
 import { makeFolder } from '../support/folder.js';
-import { until } from '../support/herd.js';
+import { startHerd, until } from '../support/herd.js';
 import { startNatsServer, whyNoNatsServer } from '../support/nats-server.js';
 import { share } from '../support/share.js';
-import { clusterOf, countsIn, startNodes } from './daemons.js';
+import { clusterOf, countsIn, newClusterName, nodeConfig, startNodes } from './daemons.js';
 
 const missing = whyNoNatsServer();
 
@@ -49,5 +50,23 @@ describe.runIf(missing === undefined)('what nodes of a cluster believe', () => {
     await until(async () => (await a.status('large').catch(() => undefined))?.nodes?.length === 1);
     const { content } = await a.fleet.call({ server: 'large', tool: 'give', arguments: { bytes: 5000 } });
     expect(content[0]?.type === 'text' && content[0].text).toBe('x'.repeat(5000));
+  });
+
+  it('a password that NATS refuses is in no status, error or log of the node', async () => {
+    const password = 'hunter2-of-the-cluster';
+    const user = '{user: desk, password: another-one}';
+    const strict = await startNatsServer({ config: [`authorization: {users: [${user}]}`] });
+    const credentials = { user: 'desk', password };
+    const text = nodeConfig(strict, newClusterName(), 'desk', [], { cluster: { credentials } });
+    const desk = await startHerd(text);
+    const why = await until(async () => {
+      const { why: told } = await clusterOf(desk);
+      return told?.includes('credentials') && told;
+    });
+    const shown = [why, await clusterOf(desk), await desk.fleet.status(), await desk.fleet.logs()];
+    expect(JSON.stringify(shown)).not.toContain(password);
+    const log = readFileSync(join(desk.home.folder, 'state', 'logs', 'daemon.log'), 'utf8');
+    expect(log).toContain('does not accept');
+    expect(log).not.toContain(password);
   });
 });

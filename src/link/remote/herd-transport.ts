@@ -136,7 +136,7 @@ export class HerdTransport implements RemoteTransport {
     if (reply.id < FIRST_CALL_ID || !isObject(data) || typeof data.sent !== 'boolean') return false;
     if (typeof data.type !== 'string' || typeof data.message !== 'string') return false;
     if (isObject(data.rpc)) {
-      // the server has answered with an error of its own
+      // the server itself has answered with this error
       this.#ports.on.line(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: reply.id, error: data.rpc })));
       return true;
     }
