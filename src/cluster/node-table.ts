@@ -22,6 +22,8 @@ export interface ClusterNode {
 
 interface Known {
   beat: Beat;
+  /** Instances that had the name before. */
+  former: readonly string[];
   list: ServerList | undefined;
   state: NodeState;
   since: number;
@@ -47,7 +49,8 @@ const LOOK_MS = 250;
 export const FORGET_MS = 24 * 3_600_000;
 /** A program that may write into the bucket can invent names. */
 export const MOST_NODES = 1000;
-const UNKNOWN = { list: undefined, state: 'away', reports: 0 } as const;
+const MOST_FORMER = 4;
+const UNKNOWN = { list: undefined, state: 'away', reports: 0, former: [] } as const;
 
 /** The other nodes. Times are of this machine alone: clocks of machines are never compared. */
 export class NodeTable {
@@ -72,12 +75,22 @@ export class NodeTable {
     const { clock, reported, missing } = this.#options;
     const known = this.#known.get(name);
     if (known === undefined && !this.#admits(name)) return;
+    if (known !== undefined && this.#hasLostItsName(known, beat)) return;
     const { list, state, since, reports } = known ?? { ...UNKNOWN, since: dateOf(clock) };
-    this.#known.set(name, { beat, list, state, since, reports: reports + 1, heardAt: clock.now() });
+    const former = formerOf(known, beat);
+    this.#known.set(name, { beat, former, list, state, since, reports: reports + 1, heardAt: clock.now() });
     this.#watch ??= this.#look();
     if (list?.instance !== beat.instance || list.list !== beat.list) missing(name);
     this.#decide(name, false);
     reported(name);
+  }
+
+  /**
+   * A daemon that hung while another one took its name says once more that it is there: the bucket refuses that, but the
+   * message arrives here all the same.
+   */
+  #hasLostItsName({ former, heardAt }: Known, { instance }: Beat): boolean {
+    return former.includes(instance) && this.#options.clock.now() - heardAt < AWAY_MS;
   }
 
   /** A new node takes the place of the one that is away longest, when the table is full. */
@@ -150,6 +163,13 @@ export class NodeTable {
     known.since = dateOf(this.#options.clock);
     return true;
   }
+}
+
+function formerOf(known: Known | undefined, { instance }: Beat): readonly string[] {
+  if (known === undefined) return [];
+  const { former, beat } = known;
+  if (beat.instance === instance) return former;
+  return [beat.instance, ...former.filter((one) => one !== instance)].slice(0, MOST_FORMER);
 }
 
 function nodeOf(name: string, { beat, list, state, since, reports }: Known): ClusterNode {
