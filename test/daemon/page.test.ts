@@ -109,6 +109,14 @@ describe('the page of a daemon', () => {
     expect(client.notified('fleet/closing')).toEqual([{ reason: 'shutdown' }]);
   });
 
+  it('is not counted among the agents that need another daemon', async () => {
+    const { fleet } = await startHerd(config([]));
+    const client = await connectPage(await visitLink((await fleet.ui()).url));
+    await client.request('fleet/hello', { client: { name: 'page' }, closing_notice: true });
+    expect((await fleet.shutdown()).attached).toBe(0);
+    expect(client.notified('fleet/closing')).toEqual([{ reason: 'shutdown' }]);
+  });
+
   it('asks about an agent file that a client named and the user has not allowed', async () => {
     const { fleet, home } = await startHerd(config([]));
     const project = join(home.folder, 'project');
