@@ -15,6 +15,20 @@ export const peakOf = (/** @type {number} */ pid) => fieldOf(`/proc/${pid}/statu
 /** The memory of a process, shared pages counted in parts: only these can be added up. */
 export const pssOf = (/** @type {number} */ pid) => fieldOf(`/proc/${pid}/smaps_rollup`, 'Pss');
 
+/** What a process has used of a core, in milliseconds. Linux counts it in hundredths of a second. */
+export function cpuOf(/** @type {number} */ pid) {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [user, system] = stat
+      .slice(stat.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 13);
+    return (Number(user) + Number(system)) * 10;
+  } catch {
+    return undefined;
+  }
+}
+
 /** From now on the peak is counted anew. */
 export function resetPeak(/** @type {number} */ pid) {
   try {

@@ -52,7 +52,10 @@ async function measure(/** @type {any} */ options) {
     const amount = { ...((options.quick && quick) || full) };
     if (options.rounds !== undefined && 'rounds' in amount) amount.rounds = options.rounds;
     try {
-      Object.assign(results, await measure({ ...amount, peers, note }));
+      Object.assign(
+        results,
+        await measure({ ...amount, peers, note, leaveOut: (reason) => (without[name] = reason) }),
+      );
     } catch (error) {
       // what the others found is not lost with it
       process.exitCode = 1;

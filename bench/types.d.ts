@@ -82,6 +82,8 @@ declare namespace Bench {
     agents?: number;
     peers: Peer[];
     note: Note;
+    /** Says why this metric cannot be measured here. */
+    leaveOut: Note;
   }
 
   /** The JSON of a run, as docs/bench/results.json has it: each metric adds its own part. */

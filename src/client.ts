@@ -5,7 +5,6 @@ import { fleetHandle } from './library/fleet-handle.js';
 
 export { ConfigError, MCPConfigError } from './config/parse/problem.js';
 export type * from './fleet/fleet.js';
-export type { TextResult } from './fleet/tool-text.js';
 export { ConnectionLostError, RemoteError } from './ipc/jsonrpc/remote-error.js';
 export { DaemonNotRunningError, DaemonUnreachableError } from './ipc/socket/connect-socket.js';
 export { SocketPathError } from './ipc/socket/socket-path.js';
@@ -13,6 +12,7 @@ export type * from './library/api.js';
 export type { ConnectOptions } from './library/connect-fleet.js';
 export { toError } from './library/fleet-error.js';
 export { FleetClosedError } from './library/open-calls.js';
+export type { TextResult } from './library/tool-text.js';
 /** What scripts import to use the daemon. Light: nothing but Node's own modules comes with it. */
 export {
   AuthRequiredError,

@@ -50,8 +50,8 @@ export const metrics = {
   'fan-out': { measure: measureFanOut, full: { rounds: 15 }, quick: { rounds: 5 } },
   cluster: {
     measure: measureCluster,
-    full: { rounds: 14, calls: 400 },
-    quick: { rounds: 3, calls: 250 },
+    full: { rounds: 14, calls: 400, sizes: [50 * MB] },
+    quick: { rounds: 3, calls: 200, sizes: [10 * MB] },
   },
   million: { measure: measureMillion, full: {}, quick: undefined },
 };

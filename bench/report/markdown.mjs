@@ -194,18 +194,23 @@ const sections = {
       [`${whole(f.calls)} calls at once, 8 servers`, 'ms', '× relay'],
       Object.entries(f.ms).map(([name, ms]) => [name, number(ms, 1), number(ms / f.ms.relay)]),
     ),
-  'A cluster of three nodes on one machine': ({ cluster: c }) =>
+  'Another node of a cluster': ({ cluster: c }) =>
     c &&
     table(
-      ['', 'p50 ms', 'p99 ms', '64 in flight, calls a second', '1,000 calls at once, ms', '50 MB result, ms'],
-      Object.entries(c).map(([name, { p50, p99, perSecond, fanOut, large }]) => [
-        name,
-        number(p50, 3),
-        number(p99, 3),
-        whole(perSecond),
-        number(fanOut, 0),
-        number(large, 0),
-      ]),
+      ['', 'p50 ms', '64 in flight, calls a second', '1,000 calls at once, ms', `${c.large.mb} MB, ms`],
+      [
+        ['a bare request of NATS', number(c.p50.request, 3), whole(c.rate.request), '', ''],
+        [
+          'servers of this node',
+          ...[number(c.p50.own, 3), whole(c.rate.own)],
+          ...[number(c.fanOut.own, 1), whole(c.large.own)],
+        ],
+        [
+          'a server of another node (1,000 calls: over three nodes)',
+          ...[number(c.p50.other, 3), whole(c.rate.other)],
+          ...[number(c.fanOut.cluster, 1), whole(c.large.other)],
+        ],
+      ],
     ),
   'A million calls': ({ million: m }) =>
     m &&

@@ -20,8 +20,18 @@ const root = join(import.meta.dirname, '..', '..');
 const PAGE = join(root, 'docs', 'SEARCH.md');
 const COUNTS = [500, 5000];
 
+/** @type {import('esbuild').Plugin} The ranking without the table of synonyms, which people wrote by hand. */
+const withoutSynonyms = {
+  name: 'without synonyms',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]search[\\/]synonyms\.ts$/ }, () => ({
+      contents: 'export const SYNONYMS = new Map();',
+    }));
+  },
+};
+
 /** Node 20 does not run TypeScript: the code of src/search is bundled into a temporary file. */
-async function loadSearch() {
+async function loadSearch(/** @type {import('esbuild').Plugin[]} */ ...plugins) {
   const folder = mkdtempSync(join(tmpdir(), 'toolherd-bench-'));
   try {
     const outfile = join(folder, 'search.mjs');
@@ -32,6 +42,7 @@ async function loadSearch() {
       bundle: true,
       format: 'esm',
       platform: 'node',
+      plugins,
       outfile,
     });
     return /** @type {import('./measure.mjs').Search} */ (await import(pathToFileURL(outfile).href));
@@ -49,14 +60,23 @@ if (values.help) {
   const search = await loadSearch();
   const own = ownSet();
   const others = values.data === undefined ? [] : publicSets(resolve(values.data));
-  const measured = (/** @type {import('./sets.mjs').QuerySet} */ set) => ({
-    title: set.title,
-    ...quality(indexOf(search, set.tools), set),
-  });
+  const measuredBy =
+    (/** @type {import('./measure.mjs').Search} */ by) =>
+    (/** @type {import('./sets.mjs').QuerySet} */ set) => ({
+      title: set.title,
+      ...quality(indexOf(by, set.tools), set),
+    });
+  const measured = measuredBy(search);
+  const plain = measuredBy(await loadSearch(withoutSynonyms));
   const queries = [own, ...others].flatMap((set) => set.queries.map(({ query }) => query));
   const regions = {
     'own set': qualityTable([measured(own)]),
-    ...(others.length === 0 ? {} : { 'public sets': qualityTable(others.map(measured)) }),
+    ...(others.length === 0
+      ? {}
+      : {
+          'public sets': qualityTable(others.map(measured)),
+          'without synonyms': qualityTable([own, ...others].map(plain)),
+        }),
     'time of a search': [
       speedTable(COUNTS.map((count) => speed(search, own, queries, count))),
       `Node ${process.version}, ${availableParallelism()} cores, ${queries.length} queries.`,

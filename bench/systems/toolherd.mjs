@@ -21,16 +21,15 @@ const entry = (/** @type {string} */ name, more = {}) => ({
 
 /**
  * @param {Bench.Servers} servers names, or names with what else stands in their entries
- * @param {{ folder?: string, variables?: object, cluster?: object }} [options] a folder that had a herd before; variables of
- * the daemon; its cluster
+ * @param {{ folder?: string, variables?: object, config?: object }} [options] a folder that had a herd before; variables
+ *   of the daemon; what else stands in its config
  */
-export function makeHerd(servers, { folder = makeFolder(), variables = {}, cluster } = {}) {
+export function makeHerd(servers, { folder = makeFolder(), variables = {}, config: more = {} } = {}) {
   const home = join(folder, 'home');
   const entries = Array.isArray(servers)
     ? servers.map((name) => entry(name))
     : Object.entries(servers).map(([name, more]) => entry(name, more));
-  const security = { allowed_commands: [ECHO[0]] };
-  const config = { version: '1.0', security, mcp_servers: entries, ...(cluster && { cluster }) };
+  const config = { version: '1.0', security: { allowed_commands: [ECHO[0]] }, mcp_servers: entries, ...more };
   writeFileSync(join(home, 'config.yaml'), JSON.stringify(config));
   const path = join(home, 'run', 'toolherd.sock');
   const env = { ...environment, TOOLHERD_HOME: home, ...variables };
@@ -68,10 +67,10 @@ export function makeHerd(servers, { folder = makeFolder(), variables = {}, clust
 /**
  * A daemon whose servers are all up.
  * @param {Bench.Servers} servers
- * @param {{ node?: string[], channel?: boolean }} [options]
+ * @param {{ node?: string[], channel?: boolean, config?: object }} [options]
  */
-export async function startToolherd(servers, options) {
-  const herd = makeHerd(servers);
+export async function startToolherd(servers, options = {}) {
+  const herd = makeHerd(servers, options.config === undefined ? {} : { config: options.config });
   const daemon = await herd.up(options);
   const { lines, socket } = await connectLines(herd.path);
   await lines.request('fleet/start', { all: true, wait: true });

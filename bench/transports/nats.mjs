@@ -1,26 +1,15 @@
-// A bare request of NATS to a service that echoes, and behind it a local call where a path is given.
+// Bare requests of NATS to a service that echoes: the floor of a call to another node.
 import { connect } from '@nats-io/transport-node';
-import { openSocket } from './raw.mjs';
 
-/** Of a request of MCP with a text of 100 bytes, as a line. */
-const payload = Buffer.alloc(200, 'x');
-
-/**
- * @param {Bench.TransportOptions} options
- * @returns {Promise<Bench.Transport>}
- */
-export async function openNats({ url, path }) {
+/** @returns {Promise<Bench.Transport>} */
+export async function openNats(/** @type {{ url: string }} */ { url }) {
   const client = await connect({ servers: url });
-  const local = path === undefined ? undefined : await openSocket({ path });
   return {
-    async call(server, tool, args) {
-      const { data } = await client.request('bench.echo', payload, { timeout: 30_000 });
-      if (data.length !== payload.length) throw new Error('the service answered something else');
-      return local === undefined ? args.text : local.call(server, tool, args);
+    // parsed and written as JSON-RPC is
+    async call(_server, _tool, args) {
+      const reply = await client.request('bench.echo', JSON.stringify({ arguments: args }));
+      return JSON.parse(reply.string()).arguments.text;
     },
-    async close() {
-      await client.close();
-      await local?.close();
-    },
+    close: () => client.close(),
   };
 }

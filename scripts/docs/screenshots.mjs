@@ -51,16 +51,20 @@ const servers = [
 ];
 writeFileSync(
   join(home, 'config.yaml'),
-  JSON.stringify({
-    version: '1.0',
-    security: { allowed_commands: ['node'] },
-    mcp_servers: servers.map((one) => ({
-      description: one.name,
-      server: one.name,
-      command: 'node',
-      ...one,
-    })),
-  }),
+  JSON.stringify(
+    {
+      version: '1.0',
+      security: { allowed_commands: ['node'] },
+      mcp_servers: servers.map((one) => ({
+        description: one.name,
+        server: one.name,
+        command: 'node',
+        ...one,
+      })),
+    },
+    null,
+    2,
+  ),
 );
 const env = { PATH: process.env.PATH ?? '', HOME: home, TOOLHERD_HOME: home };
 const toolherd = (/** @type {string[]} */ ...args) =>

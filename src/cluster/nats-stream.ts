@@ -8,6 +8,8 @@ export const WINDOW_BYTES = 2 ** 20;
 const CREDIT_BYTES = WINDOW_BYTES / 4;
 /** So much may wait to be sent before the writer has to wait too. */
 const PENDING_BYTES = 65_536;
+/** Why a stream ends after a loss. */
+export const MESSAGE_LOST = 'a message of the connection was lost';
 const endOfTurn = (end: () => void): void => void setImmediate(end);
 
 export interface NatsStreamOptions {
@@ -64,6 +66,16 @@ export class NatsStream extends Duplex {
     return this.#pendingBytes + this.#arrivedBytes + this.readableLength + this.writableLength;
   }
 
+  /** How many frames each side has sent, as far as this one knows. */
+  get frames(): { sent: number; received: number } {
+    return { sent: this.#nextOut, received: this.#nextIn };
+  }
+
+  /** Both sides have ended. The reader may still have bytes to read. */
+  get isOver(): boolean {
+    return this.#ended.here && this.#ended.there;
+  }
+
   /** A frame of the other side. */
   receive({ kind, number, taken, data }: Frame): void {
     if (this.destroyed) return;
@@ -73,7 +85,7 @@ export class NatsStream extends Duplex {
       return;
     }
     if (number !== this.#nextIn % 2 ** 32) {
-      this.break('a message of the connection was lost');
+      this.break(MESSAGE_LOST);
       return;
     }
     this.#nextIn += 1;
@@ -113,8 +125,7 @@ export class NatsStream extends Duplex {
   }
 
   override _destroy(error: Error | null, destroyed: (error: Error | null) => void): void {
-    const isOver = this.#ended.here && this.#ended.there;
-    if (!isOver && !this.#isReset) this.#send('reset', [Buffer.from('the other side closed it')]);
+    if (!this.isOver && !this.#isReset) this.#send('reset', [Buffer.from('the other side closed it')]);
     this.#pending = [];
     this.#arrived = [];
     this.#pendingBytes = 0;

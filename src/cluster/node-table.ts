@@ -1,4 +1,5 @@
 import { type Clock, dateOf, wasAsleep } from '../shared/clock.js';
+import { isNodeName } from '../shared/text/node-name.js';
 import type { Beat, OfferedServer, ServerList } from './presence-messages.js';
 
 export type NodeState = 'up' | 'draining' | 'away';
@@ -21,6 +22,8 @@ export interface ClusterNode {
 
 interface Known {
   beat: Beat;
+  /** Instances that had the name before. */
+  former: readonly string[];
   list: ServerList | undefined;
   state: NodeState;
   since: number;
@@ -44,7 +47,12 @@ export interface NodeTableOptions {
 /** A node that says nothing for so long is away. It says something every second. */
 export const AWAY_MS = 2500;
 const LOOK_MS = 250;
-const UNKNOWN = { list: undefined, state: 'away', reports: 0 } as const;
+/** A node that was away for so long is forgotten, and its servers with it. */
+export const FORGET_MS = 24 * 3_600_000;
+/** A program that may write into the bucket can invent names. */
+export const MOST_NODES = 1000;
+const MOST_FORMER = 4;
+const UNKNOWN = { list: undefined, state: 'away', reports: 0, former: [] } as const;
 
 /** The other nodes. Times are of this machine alone: clocks of machines are never compared. */
 export class NodeTable {
@@ -68,12 +76,32 @@ export class NodeTable {
   heard(name: string, beat: Beat): void {
     const { clock, reported, missing } = this.#options;
     const known = this.#known.get(name);
+    if (known === undefined && !this.#admits(name)) return;
+    if (known !== undefined && this.#hasLostItsName(known, beat)) return;
     const { list, state, since, reports } = known ?? { ...UNKNOWN, since: dateOf(clock) };
-    this.#known.set(name, { beat, list, state, since, reports: reports + 1, heardAt: clock.now() });
+    const former = formerOf(known, beat);
+    this.#known.set(name, { beat, former, list, state, since, reports: reports + 1, heardAt: clock.now() });
     this.#watch ??= this.#look();
     if (list?.instance !== beat.instance || list.list !== beat.list) missing(name);
     this.#decide(name, false);
     reported(name);
+  }
+
+  /**
+   * A daemon that hung while another one took its name says once more that it is there: the bucket refuses that, but the
+   * message arrives here all the same.
+   */
+  #hasLostItsName({ former, heardAt }: Known, { instance }: Beat): boolean {
+    return former.includes(instance) && this.#options.clock.now() - heardAt < AWAY_MS;
+  }
+
+  /** A new node takes the place of the one that is away longest, when the table is full. */
+  #admits(name: string): boolean {
+    if (!isNodeName(name)) return false;
+    if (this.#known.size < MOST_NODES) return true;
+    const away = [...this.#known].filter(([, { state }]) => state === 'away');
+    const [longest] = away.sort(([, one], [, other]) => one.heardAt - other.heardAt);
+    return longest !== undefined && this.#known.delete(longest[0]);
   }
 
   listed(name: string, list: ServerList): void {
@@ -122,8 +150,9 @@ export class NodeTable {
       const now = clock.now();
       const didSleep = wasAsleep(clock, since, LOOK_MS);
       let isChanged = false;
-      for (const known of this.#known.values()) {
+      for (const [name, known] of [...this.#known]) {
         if (didSleep) known.heardAt = now;
+        else if (now - known.heardAt >= FORGET_MS) isChanged = this.#known.delete(name) || isChanged;
         else if (now - known.heardAt >= AWAY_MS) isChanged = this.#away(known) || isChanged;
       }
       const isAnyThere = [...this.#known.values()].some(({ state }) => state !== 'away');
@@ -141,6 +170,13 @@ export class NodeTable {
   }
 }
 
+function formerOf(known: Known | undefined, { instance }: Beat): readonly string[] {
+  if (known === undefined) return [];
+  const { former, beat } = known;
+  if (beat.instance === instance) return former;
+  return [beat.instance, ...former.filter((one) => one !== instance)].slice(0, MOST_FORMER);
+}
+
 function nodeOf(name: string, known: Known): ClusterNode {
   known.shown ??= describe(name, known);
   return known.shown;
@@ -148,6 +184,9 @@ function nodeOf(name: string, known: Known): ClusterNode {
 
 function describe(name: string, { beat, list, state, since, reports }: Known): ClusterNode {
   const { instance, version, api, load } = beat;
-  const servers = (list?.servers ?? []).map((server) => ({ ...server, in_flight: load[server.name] ?? 0 }));
+  const servers = (list?.servers ?? []).map((server) => ({
+    ...server,
+    in_flight: Object.hasOwn(load, server.name) ? (load[server.name] ?? 0) : 0,
+  }));
   return { name, instance, version, api, state, since, reports, servers };
 }

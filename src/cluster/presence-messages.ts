@@ -1,4 +1,5 @@
 import { isObject } from '../shared/json.js';
+import { CONTROL_CHARACTERS } from '../shared/text/control-characters.js';
 
 /** A server that a node lets others use. */
 export interface OfferedServer {
@@ -41,6 +42,8 @@ export interface ServerList {
 export const KEYS = { beat: 'node', list: 'servers' } as const;
 
 const MOST_NAME = 256;
+/** Of one node. More do not fit into a message of 1 MB, the limit of NATS unless its config says otherwise. */
+export const MOST_SERVERS = 10_000;
 
 export function encode(message: Beat | ServerList): Uint8Array {
   return Buffer.from(JSON.stringify(message));
@@ -61,7 +64,10 @@ export function readBeat(data: Uint8Array): Beat | undefined {
 export function readServerList(data: Uint8Array): ServerList | undefined {
   const { instance, list, servers } = parsed(data);
   if (!isText(instance) || !isCount(list) || !Array.isArray(servers)) return undefined;
-  return { instance, list, servers: servers.flatMap((server) => readServer(server) ?? []) };
+  return {
+    ...{ instance, list },
+    servers: servers.slice(0, MOST_SERVERS).flatMap((server) => readServer(server) ?? []),
+  };
 }
 
 function readServer(server: unknown): OfferedServer | undefined {
@@ -88,8 +94,10 @@ function parsed(data: Uint8Array): Record<string, unknown> {
   }
 }
 
+/** It is shown to people, and becomes a part of the names that agents read. */
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= MOST_NAME;
+  if (typeof value !== 'string' || value.length > MOST_NAME || value.trim() === '') return false;
+  return value.search(CONTROL_CHARACTERS) === -1;
 }
 
 function isCount(value: unknown): value is number {

@@ -1,8 +1,10 @@
 import type { Duplex } from 'node:stream';
 import { type Clock, wasAsleep } from '../shared/clock.js';
+import { isNodeName } from '../shared/text/node-name.js';
 import { seconds } from '../shared/text/seconds.js';
 import { decodeFrame, encodeFrame, type Frame, type FrameKind } from './frames.js';
-import { NatsStream } from './nats-stream.js';
+import { MESSAGE_LOST, NatsStream } from './nats-stream.js';
+import { COUNT_BYTES, encodeCounts, readCounts, type StreamCount } from './stream-counts.js';
 import { type NodeAddress, randomToken, type Subjects } from './subjects.js';
 
 /** A message of NATS. */
@@ -39,10 +41,18 @@ interface Opening {
 
 interface Peer {
   address: NodeAddress;
-  streams: Map<string, NatsStream>;
+  streams: Map<string, Counted>;
+  /** Part of the subject where it answers pings. Only that node gets it: no other one can answer in its place. */
+  token: string;
   wasHeard: boolean;
   /** By the clock. */
   heardAt: number;
+}
+
+interface Counted {
+  stream: NatsStream;
+  /** The frames that had come when it was last looked at. */
+  received: number;
 }
 
 interface Dialling {
@@ -53,7 +63,7 @@ interface Dialling {
 
 /** A node that does not answer in this time is not there. */
 const OPEN_MS = 2500;
-/** How often a node is asked whether it is there, while it has streams and sends nothing. */
+/** How often a node is asked whether it is there and still has the streams on which it sends nothing. */
 const PING_MS = 400;
 /** A node of which nothing was heard for so long is gone. */
 export const SILENCE_MS = 2500;
@@ -61,13 +71,15 @@ export const SILENCE_MS = 2500;
 const MOST_PAYLOAD = 2 ** 17;
 const LEAST_PAYLOAD = 1024;
 const MOST_STREAMS = 4096;
+/** Of one other node: it leaves room for the others. */
+const MOST_OF_NODE = 1024;
 const ID = /^[\w-]{8,40}$/;
 
 /** The streams between this node and others. */
 export class Streams {
   readonly #options: StreamsOptions;
   readonly #prefix: string;
-  /** By their keys. */
+  /** By `keyOf` their addresses. */
   readonly #peers = new Map<string, Peer>();
   readonly #byId = new Map<string, { peer: Peer; stream: NatsStream }>();
   readonly #dialling = new Map<string, Dialling>();
@@ -166,7 +178,7 @@ export class Streams {
     const [kind = '', token = ''] = message.subject.slice(this.#prefix.length).split('.');
     if (kind === 's') this.#frame(token, message);
     else if (kind === 'open') this.#asked(token, message);
-    else if (kind === 'ping' && message.reply !== '') this.#options.publish(message.reply, EMPTY);
+    else if (kind === 'ping') this.#pinged(message);
     else if (kind === 'pong') this.#pong(token, message);
   };
 
@@ -196,7 +208,8 @@ export class Streams {
     const known = this.#byId.get(id);
     if (known === undefined) {
       // the other side does not know yet that the stream has ended here
-      if (frame.kind !== 'reset' && message.reply !== '') this.#reset(message.reply);
+      if (frame.kind !== 'reset' && this.#options.subjects.isForAnswers(message.reply))
+        this.#reset(message.reply);
       return;
     }
     known.peer.wasHeard = true;
@@ -206,7 +219,7 @@ export class Streams {
   /** Another node opens a stream. `from`: its name, which the account of NATS may prescribe. */
   #asked(from: string, { data, reply }: Message): void {
     const opening = readOpening(data);
-    if (opening === undefined || opening.node !== from) return;
+    if (opening === undefined || opening.node !== from || !isNodeName(from)) return;
     const { id, max, node, instance } = opening;
     const { refusal, subjects, self, accept } = this.#options;
     const answer = (kind: FrameKind, text: string) => {
@@ -218,8 +231,8 @@ export class Streams {
         subjects.stream(self, id),
       );
     };
-    const isFull = this.#byId.size >= MOST_STREAMS;
-    const why = refusal() ?? (isFull ? `it has ${MOST_STREAMS} connections of nodes already` : undefined);
+    const isFull = this.#byId.size >= MOST_STREAMS || this.#countOf(node) >= MOST_OF_NODE;
+    const why = refusal() ?? (isFull ? 'it has too many connections of nodes already' : undefined);
     if (why !== undefined) answer('refused', why);
     else if (this.#byId.has(id) || reply === '')
       answer('refused', 'the connection has a name that is in use');
@@ -230,12 +243,35 @@ export class Streams {
     }
   }
 
-  #pong(token: string, { hasNoReceiver }: Message): void {
+  /** Another node asks whether this one is there, and whether it has the streams that both should have. */
+  #pinged({ reply, data }: Message): void {
+    const { publish, subjects } = this.#options;
+    if (!subjects.isForAnswers(reply)) return;
+    const asked = readCounts(data);
+    this.#compare(asked);
+    publish(reply, encodeCounts(asked.map(([id]) => [id, this.#byId.get(id)?.stream.frames.sent ?? null])));
+  }
+
+  #pong(token: string, { hasNoReceiver, data }: Message): void {
     this.#pings.get(token)?.(!hasNoReceiver);
-    const peer = this.#peers.get(token);
+    const peer = [...this.#peers.values()].find((known) => known.token === token);
     if (peer === undefined) return;
-    if (hasNoReceiver) this.#gone(peer, GONE);
-    else peer.wasHeard = true;
+    if (hasNoReceiver) {
+      this.#gone(peer, GONE);
+      return;
+    }
+    peer.wasHeard = true;
+    this.#compare(readCounts(data));
+  }
+
+  /** Ends the streams that have lost a message, or that the other side has lost. */
+  #compare(counts: readonly StreamCount[]): void {
+    for (const [id, sent] of counts) {
+      const stream = this.#byId.get(id)?.stream;
+      if (stream === undefined) continue;
+      if (sent === null && !stream.isOver) stream.break(FORGOTTEN);
+      if (sent !== null && sent !== stream.frames.received) stream.break(MESSAGE_LOST);
+    }
   }
 
   #add(address: NodeAddress, id: string, theirMax: number, isAccepted: boolean): NatsStream {
@@ -258,7 +294,7 @@ export class Streams {
         if (peer.streams.size === 0) this.#peers.delete(keyOf(address));
       },
     });
-    peer.streams.set(id, stream);
+    peer.streams.set(id, { stream, received: 0 });
     this.#byId.set(id, { peer, stream });
     return stream;
   }
@@ -266,13 +302,14 @@ export class Streams {
   #peerOf(address: NodeAddress): Peer {
     const known = this.#peers.get(keyOf(address));
     if (known !== undefined) return known;
-    const peer = { address, streams: new Map(), wasHeard: true, heardAt: this.#options.clock.now() };
+    const heardAt = this.#options.clock.now();
+    const peer: Peer = { address, streams: new Map(), token: randomToken(), wasHeard: true, heardAt };
     this.#peers.set(keyOf(address), peer);
     this.#watch ??= this.#look();
     return peer;
   }
 
-  /** Asks the nodes that have streams and were silent whether they are there. */
+  /** Asks the nodes that were silent, or silent on some stream, whether they are there and have these streams. */
   #look(): unknown {
     const { clock, subjects, self, publish } = this.#options;
     const askedAt = clock.now();
@@ -282,16 +319,38 @@ export class Streams {
       for (const peer of [...this.#peers.values()]) {
         if (peer.wasHeard || didSleep) peer.heardAt = now;
         else if (now - peer.heardAt >= SILENCE_MS) this.#gone(peer, `${SILENT} ${seconds(SILENCE_MS)}`);
-        if (!peer.wasHeard && this.#isUp)
-          publish(subjects.ping(peer.address), EMPTY, subjects.pong(self, keyOf(peer.address)));
+        const silent = this.#silentOf(peer);
+        if (this.#isUp && (silent.length > 0 || !peer.wasHeard))
+          publish(subjects.ping(peer.address), encodeCounts(silent), subjects.pong(self, peer.token));
         peer.wasHeard = false;
       }
       this.#watch = this.#peers.size > 0 ? this.#look() : undefined;
     }, PING_MS);
   }
 
+  /** The streams on which nothing has come since the last look; as many as fit into a message, the others next time. */
+  #silentOf({ streams }: Peer): StreamCount[] {
+    const most = Math.max(1, Math.floor(this.#mostPayload / COUNT_BYTES));
+    const silent: StreamCount[] = [];
+    for (const [id, counted] of [...streams]) {
+      const { sent, received } = counted.stream.frames;
+      const isSilent = received === counted.received;
+      counted.received = received;
+      if (!isSilent || silent.length === most) continue;
+      silent.push([id, sent]);
+      streams.delete(id);
+      streams.set(id, counted);
+    }
+    return silent;
+  }
+
+  #countOf(node: string): number {
+    const peers = [...this.#peers.values()].filter(({ address }) => address.node === node);
+    return peers.reduce((sum, { streams }) => sum + streams.size, 0);
+  }
+
   #gone(peer: Peer, why: string): void {
-    for (const stream of [...peer.streams.values()]) stream.break(why);
+    for (const { stream } of [...peer.streams.values()]) stream.break(why);
   }
 
   #reset(subject: string): void {
@@ -308,8 +367,8 @@ export class Streams {
 const EMPTY = new Uint8Array(0);
 const GONE = 'its daemon has ended, or has lost its connection to NATS';
 const SILENT = 'nothing was heard of it for';
+const FORGOTTEN = 'its daemon has lost its connection to NATS for a moment';
 
-/** A part of a subject, which a random token never is. */
 function keyOf({ node, instance }: NodeAddress): string {
   return `${node}:${instance}`;
 }

@@ -38,6 +38,13 @@ export class Subjects {
     return `${this.of(to)}open.${from}`;
   }
 
+  /** Where a node may want an answer. Any other subject is not written to for it. */
+  isForAnswers(subject: string): boolean {
+    if (!subject.startsWith(this.#prefix)) return false;
+    const [, , kind, token, more] = subject.slice(this.#prefix.length).split('.');
+    return (kind === 's' || kind === 'pong') && token !== undefined && more === undefined;
+  }
+
   ping(to: NodeAddress): string {
     return `${this.of(to)}ping`;
   }

@@ -16,6 +16,8 @@ export interface FileProfiles {
   profiles: Profile[];
 }
 
+type Path = (string | number)[];
+
 const KEYED_BY_TOOL = ['rename', 'describe', 'defaults'] as const;
 
 /** Reads `profiles:` of either file. Whether its names fit the servers is checked later: an agent file adds servers. */
@@ -124,7 +126,7 @@ export function checkProfiles(
   herds: readonly string[] = [],
 ): void {
   for (const profile of profiles) {
-    const { name, rename, tools, surface } = profile;
+    const { name, rename, servers: globs = [], tools, surface } = profile;
     for (const [key, publicName] of Object.entries(rename)) {
       const owner = servers.find((server) =>
         publicName.startsWith(publicNamePrefix(server, DEFAULT_SEPARATOR)),
@@ -134,40 +136,30 @@ export function checkProfiles(
       const path = ['profiles', name, 'rename', key];
       report(document.problem('ConfigError', path, message, 'choose a name that begins otherwise'));
     }
-    const warnAt = (path: (string | number)[], message: string, what: 'key' | 'value') => {
+    const warnAbout = (pattern: string, path: Path, why: string, what: 'key' | 'value' = 'value') => {
       // the servers of another herd are known when it is connected
-      const pattern = String(what === 'key' ? path[1] : valueAt(profile, path));
       if (herds.some((herd) => pattern.startsWith(`${herd}${HERD_SEPARATOR}`))) return;
+      const message = `${quoteName(pattern)} ${why}`;
       const fix = 'correct it, or remove it; see: toolherd list';
       warn(document.problem('ConfigError', ['profiles', name, ...path], message, fix, what));
     };
-    profile.servers?.forEach((glob, index) => {
-      if (!servers.some(nameFilter([glob])))
-        warnAt(['servers', index], `${quoteName(glob)} matches no server`, 'value');
-    });
+    for (const [index, glob] of globs.entries())
+      if (!servers.some(nameFilter([glob]))) warnAbout(glob, ['servers', index], 'matches no server');
     const own = servers.filter(serverFilter(profile));
-    const warnAboutGlobs = (path: string[], globs: readonly string[]) =>
-      globs.forEach((glob, index) => {
+    const warnAboutTools = (path: Path, patterns: readonly string[]) => {
+      for (const [index, glob] of patterns.entries())
         if (!own.some(ownerFilter([glob])))
-          warnAt([...path, index], `${quoteName(glob)} matches no tool of the profile's servers`, 'value');
-      });
-    warnAboutGlobs(['tools'], tools);
-    warnAboutGlobs(['surface', 'always'], surface.always ?? []);
+          warnAbout(glob, [...path, index], "matches no tool of the profile's servers");
+    };
+    warnAboutTools(['tools'], tools);
+    warnAboutTools(['surface', 'always'], surface.always ?? []);
     const isTool = toolFilter(tools);
     for (const field of KEYED_BY_TOOL) {
       for (const key of Object.keys(profile[field])) {
         const owners = own.filter((server) => key.startsWith(toolKey(server, '')));
         if (owners.some((server) => isTool(server, key.slice(toolKey(server, '').length)))) continue;
-        warnAt([field, key], `${quoteName(key)} in '${field}' is no tool of the profile`, 'key');
+        warnAbout(key, [field, key], `in '${field}' is no tool of the profile`, 'key');
       }
     }
   }
-}
-
-/** The pattern at `servers` or `tools` of a profile. */
-function valueAt(
-  { servers, tools }: Profile,
-  [field, index]: readonly (string | number)[],
-): string | undefined {
-  return (field === 'servers' ? servers : tools)?.[Number(index)];
 }

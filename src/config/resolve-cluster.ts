@@ -1,8 +1,9 @@
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { Redactor } from '../shared/secrets/redactor.js';
+import { isNodeName } from '../shared/text/node-name.js';
 import { HOW_TO_REFER, isMalformed, MALFORMED_REFERENCE } from './entry/entry-rules.js';
-import { BAD_NODE_NAME, CLUSTER_FIELDS, isNodeName, nodeNameOf } from './fields/cluster.js';
+import { BAD_NODE_NAME, CLUSTER_FIELDS, nodeNameOf } from './fields/cluster.js';
 import { valueOr } from './fields/defaults.js';
 import { type Report, stringMap, strings } from './fields/parsed-entry.js';
 import type { ClusterCredentials, ClusterSpec } from './fields/spec.js';

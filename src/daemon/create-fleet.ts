@@ -125,6 +125,7 @@ export function createFleet(view: HerdView, backend: FleetBackend): LocalFleet {
     keptText: (id, owner) => backend.keptText(id, owner),
     instructions: (params) => view.instructions(params),
     toolsTokens: (server) => view.toolsTokens(server),
+    prepareSearch: () => view.search.prepare(),
     subscribe: (...subscription) => view.events.subscribe(...subscription),
     shutdown: async (graceMs) => {
       view.checkWhole('stop the daemon');

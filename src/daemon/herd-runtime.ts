@@ -9,6 +9,7 @@ import type {
   AuditParams,
   DaemonStatus,
   Inspection,
+  LogParams,
   ReloadReport,
   ShutdownReport,
   ViewScope,
@@ -263,6 +264,7 @@ export class HerdRuntime {
       clock: this.#clock,
       file,
       fleet: () => this.fleets.global({ caller: 'cluster' }).fleetForReading(),
+      ownLogs: (params) => this.#readLogs(this.#herd.view, params, NO_NODES),
       ownOf: (name) => this.#herd.ownReplicas(name),
       onState: (listen) => this.#herd.view.events.subscribe(['state'], listen),
       changed: () => this.#otherServersChanged(),
@@ -408,7 +410,7 @@ export class HerdRuntime {
   }
 
   #createBackend(): FleetBackend {
-    const { identity, file, paths, callers } = this.#options;
+    const { identity, file, callers } = this.#options;
     return {
       daemon: () => ({
         version: VERSION,
@@ -430,17 +432,19 @@ export class HerdRuntime {
       clusterProblem: () => this.#clusterProblem,
       packages: this.#packages,
       inspect: (view, server) => this.#inspect(view, server),
-      logs: (view, params) =>
-        readServerLogs(
-          { view, folder: paths.logFolder, herds: this.#otherHerds, cluster: this.#cluster },
-          params,
-        ),
+      logs: (view, params) => this.#readLogs(view, params, this.#cluster),
       register: (document, folder) => this.#runtimeServers.add(document, folder),
       unregister: (name) => this.#runtimeServers.remove(name),
       keptText: (id, owner) => this.#resultFiles.read(id, owner),
       shutdown: (graceMs) => this.shutdown(graceMs),
       ui: this.#options.ui ?? noPage,
     };
+  }
+
+  /** `cluster`: the nodes that are asked, too. */
+  #readLogs(view: HerdView, params: LogParams | undefined, cluster: Pick<ClusterNodes, 'logs'>) {
+    const { logFolder: folder } = this.#options.paths;
+    return readServerLogs({ view, folder, herds: this.#otherHerds, cluster }, params);
   }
 
   #readAudit(params: AuditParams | undefined, scope: ViewScope | undefined): Promise<AuditPage> {
@@ -538,6 +542,9 @@ export class HerdRuntime {
     this.#journals.close();
   }
 }
+
+/** A node that is asked for its log asks no other one: that one would ask it again. */
+const NO_NODES: Pick<ClusterNodes, 'logs'> = { logs: async () => [] };
 
 /** A herd of `openFleet` is no node of a cluster. */
 function noNode(): never {

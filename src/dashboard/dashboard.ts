@@ -91,7 +91,7 @@ export class Dashboard implements PageRequests {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, names: readonly string[]): void {
     const refusal = this.#refusal(request, names) ?? this.#socketRefusal(request);
     if (refusal === undefined) {
-      this.#sockets.handleUpgrade(request, socket, head, (page) => this.#connect(page));
+      this.#sockets.handleUpgrade(request, socket, head, (page) => this.#connect(page, socket));
       return;
     }
     const response = new ServerResponse(request);
@@ -179,10 +179,10 @@ export class Dashboard implements PageRequests {
     return cookies.some(([key, secret = '']) => key === name && this.#access.isAllowed(id, secret));
   }
 
-  #connect(page: WebSocket): void {
+  #connect(page: WebSocket, carrier: Duplex): void {
     const { server, clock } = this.#options;
     clock.clearTimeout(this.#idle);
-    const connection = new PageConnection(page, clock);
+    const connection = new PageConnection(page, carrier, clock);
     const peer = server.accept(connection.stream, {
       via: 'page',
       agentFiles: 'allowed',
@@ -196,10 +196,10 @@ export class Dashboard implements PageRequests {
   }
 
   async #answer(method: PageMethod, params: Params): Promise<unknown> {
-    const { herd, clock, toError } = this.#options;
+    const { herd, toError } = this.#options;
     const notes: string[] = [];
     try {
-      const answer = await method({ herd, context: contextOf(herd, notes), params, clock });
+      const answer = await method({ herd, context: contextOf(herd, notes), params });
       return notes.length === 0 ? answer : { ...(answer as object), notes };
     } catch (error) {
       const known = toErrorObject(error) ?? usageError(error);

@@ -1,28 +1,13 @@
 import { loadConfig } from '../config/load.js';
 import { ConfigError } from '../config/parse/problem.js';
-import type { ReloadReport } from '../fleet/fleet.js';
+import type { ConfigDescription } from '../fleet/ui.js';
 import { type ConfigFile, globalFile } from '../install/config-target.js';
 import type { InstallContext } from '../install/context.js';
 import { entriesIn } from '../install/install-state.js';
 import { loadOptions } from '../install/load-options.js';
 import type { ConfigProblem } from '../shared/report/config-problem.js';
 import type { PageHerd } from './page-methods.js';
-import { listFiles, type TrustedFile } from './trust-files.js';
-
-/** The answer of `page/config`. */
-export interface ConfigDescription {
-  /** The global config. */
-  file: string;
-  problems: ConfigProblem[];
-  warnings: ConfigProblem[];
-  /** Why the last change of the file was not applied. */
-  config_error: unknown;
-  /** What a reload would change; null where the file is wrong. */
-  plan: ReloadReport | null;
-  /** Where each server is written. */
-  entries: { server: string; file: string; line: number }[];
-  trust: TrustedFile[];
-}
+import { listFiles } from './trust-files.js';
 
 export async function describeConfig(herd: PageHerd, context: InstallContext): Promise<ConfigDescription> {
   const [{ problems, warnings }, plan, { daemon }, trust] = await Promise.all([

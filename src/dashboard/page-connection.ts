@@ -19,14 +19,17 @@ const MOST_REASON = 120;
 export class PageConnection {
   readonly stream: Duplex;
   readonly #socket: WebSocket;
+  readonly #carrier: Duplex;
   readonly #clock: Clock;
   /** A frame without its end was sent. */
   #isInMessage = false;
   #hasAnswered = true;
   #timer: unknown;
 
-  constructor(socket: WebSocket, clock: Clock) {
+  /** `carrier`: what the WebSocket is on. */
+  constructor(socket: WebSocket, carrier: Duplex, clock: Clock) {
     this.#socket = socket;
+    this.#carrier = carrier;
     this.#clock = clock;
     this.stream = new Duplex({
       read: () => socket.resume(),
@@ -72,11 +75,14 @@ export class PageConnection {
     }
     if (start < chunk.length) frames.push([chunk.subarray(start), false]);
     const wanted = frames.filter(([piece]) => piece.length > 0 || this.#isInMessage);
+    // one write for the system, however many events there are
+    this.#carrier.cork();
     for (const [index, [piece, fin]] of wanted.entries()) {
       this.#isInMessage = !fin;
       const isLast = index === wanted.length - 1;
       this.#socket.send(piece, { binary: false, fin }, isLast ? (error) => taken(error) : undefined);
     }
+    this.#carrier.uncork();
     if (wanted.length === 0) taken();
   }
 

@@ -6,7 +6,6 @@ import type { InstallContext } from '../install/context.js';
 import { findServer, noteOffline, parseName, registryOf } from '../install/find-server.js';
 import { searchJson, showJson } from '../install/registry-format.js';
 import { type Params, wrong } from '../ipc/jsonrpc/params.js';
-import { type Clock, isoDateOf } from '../shared/clock.js';
 import { describeConfig } from './describe-config.js';
 import { allowFile, revokeFile } from './trust-files.js';
 
@@ -25,7 +24,6 @@ export interface PageRequest {
   /** Its notes are part of the answer, as the command prints them. */
   context: InstallContext;
   params: Params;
-  clock: Clock;
 }
 
 export type PageMethod = (request: PageRequest) => unknown;
@@ -34,8 +32,6 @@ const REGISTRY_LIMIT = 20;
 
 /** The methods that only a page has. docs/PROTOCOL.md lists the same. */
 export const PAGE_METHODS: Readonly<Record<string, PageMethod>> = {
-  /** The page asks every second, and so sees within two that the daemon is gone. */
-  'page/ping': ({ clock }) => ({ time: isoDateOf(clock) }),
   'page/config': ({ herd, context }) => describeConfig(herd, context),
   'page/reload': ({ herd, params }) => herd.fleet.reload(params.optionalFlag('dry_run')),
   'page/allow': ({ herd, context, params }) =>

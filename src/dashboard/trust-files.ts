@@ -1,5 +1,6 @@
 import { TrustStore } from '../config/trust/trust.js';
 import { trustedPath } from '../config/trust/trusted-path.js';
+import type { TrustedFile } from '../fleet/ui.js';
 import type { InstallContext } from '../install/context.js';
 import { digestOf, type ReviewedFile, reviewAgentFile } from '../install/review-agent-file.js';
 import { describeProfiles, describeWouldRun, wouldRunJson } from '../install/would-run.js';
@@ -7,19 +8,6 @@ import { messageOf, ToolherdError } from '../shared/errors.js';
 import type { PageHerd } from './page-methods.js';
 
 const STATUS = { allowed: 'allowed', never: 'not allowed', changed: 'changed' } as const;
-
-/** An agent file on the page: whether the user allowed it, and what it would run. */
-export interface TrustedFile {
-  file: string;
-  status: (typeof STATUS)[keyof typeof STATUS] | 'unreadable';
-  /** What `page/allow` needs; null where the file cannot be read. */
-  digest: string | null;
-  /** Why it cannot be read. */
-  problem: string | null;
-  servers: Record<string, unknown>[];
-  /** The words of `toolherd allow`, in lines. */
-  would_run: string[];
-}
 
 /** The files that the user allowed, and those that clients asked for in vain. */
 export async function listFiles(herd: PageHerd, context: InstallContext): Promise<TrustedFile[]> {

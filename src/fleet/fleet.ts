@@ -155,4 +155,6 @@ export interface LocalFleet extends Fleet {
   instructions(params: InstructionsParams): string | undefined;
   /** About how many tokens the definitions of all tools have that are known now, or of one server's. */
   toolsTokens(server?: string): number;
+  /** An agent will search: the index of tools is made in the background. */
+  prepareSearch(): void;
 }

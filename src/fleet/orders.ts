@@ -34,7 +34,7 @@ export interface ShutdownReport {
   stopped: string[];
   /** Servers that had to be killed. */
   killed: string[];
-  /** How many connections got the reason why the daemon ends. Absent without a daemon. */
+  /** How many agents got the reason why the daemon ends; pages do not count. Absent without a daemon. */
   attached?: number;
 }
 

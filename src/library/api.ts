@@ -29,7 +29,7 @@ import type {
   UiLink,
   UpdateReport,
 } from '../fleet/fleet.js';
-import type { TextResult } from '../fleet/tool-text.js';
+import type { TextResult } from './tool-text.js';
 
 /** The API of scripts. It is the same for a herd in this process and for one at the other end of the socket. */
 export type Arguments = Record<string, unknown>;

@@ -2,7 +2,6 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import type { Fleet } from '../fleet/fleet.js';
 import type { Hello } from '../fleet/hello.js';
-import { type TextResult, withText } from '../fleet/tool-text.js';
 import { remoteFleet } from '../ipc/client/remote-fleet.js';
 import { connectSocket, firstAnswer } from '../ipc/socket/connect-socket.js';
 import { findSocketPath } from '../ipc/socket/socket-path.js';
@@ -10,6 +9,7 @@ import { shuttingDown } from '../shared/call-errors.js';
 import { ToolherdError } from '../shared/errors.js';
 import { findPaths } from '../shared/files/paths.js';
 import { API_VERSION, VERSION } from '../shared/version.js';
+import { type TextResult, withText } from './tool-text.js';
 
 export interface ConnectOptions {
   /** Default: `$TOOLHERD_SOCKET`, or where the daemon of this user is. */

@@ -1,6 +1,5 @@
 import type { Fleet, FleetEvent, ManyContext, Order, Selection, ToolResult, Topic } from '../fleet/fleet.js';
 import { toMetrics } from '../fleet/metrics.js';
-import { withText } from '../fleet/tool-text.js';
 import type {
   BroadcastOptions,
   EventOf,
@@ -14,6 +13,7 @@ import type {
 import { manyResults } from './many-results.js';
 import { OpenCalls } from './open-calls.js';
 import { serverHandle } from './server-handle.js';
+import { withText } from './tool-text.js';
 
 /** The handle of scripts for any fleet. `end` runs when no call is open any more. */
 export function fleetHandle(fleet: Fleet, end: () => Promise<void> | void): FleetHandle {

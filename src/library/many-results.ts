@@ -1,7 +1,7 @@
 import type { ToolResult } from '../fleet/fleet.js';
-import { withText } from '../fleet/tool-text.js';
 import { onAbort } from '../shared/async.js';
 import type { Arrival, ManyResults } from './api.js';
+import { withText } from './tool-text.js';
 
 type Begin = (
   onResult: (index: number, result: ToolResult) => void,

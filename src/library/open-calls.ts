@@ -17,7 +17,8 @@ const CANCEL_MS = 2000;
 
 /** The calls of one fleet handle that have not ended. */
 export class OpenCalls {
-  readonly #running = new Set<Promise<unknown>>();
+  #running = 0;
+  #allEnded: (() => void) | undefined;
   /** Cancels all of them. One for all: an AbortController for each call took a fifth of a call's time. */
   readonly #closing = new AbortController();
 
@@ -29,22 +30,26 @@ export class OpenCalls {
   async run<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.check();
     const { signal: either, forget } = eitherOf(signal, this.#closing.signal);
-    const running = (async () => work(either))();
-    this.#running.add(running);
+    this.#running += 1;
     try {
-      return await running;
+      return await work(either);
     } catch (error) {
       throw fleetError(error);
     } finally {
-      this.#running.delete(running);
       forget();
+      this.#running -= 1;
+      if (this.#running === 0) this.#allEnded?.();
     }
   }
 
   /** Cancels all calls and refuses new ones. Resolves when they have ended, or after `CANCEL_MS`. */
   async cancelAll(): Promise<void> {
     this.#closing.abort(new FleetClosedError());
-    await withTimeout(CANCEL_MS, Promise.allSettled(this.#running), systemClock);
+    if (this.#running === 0) return;
+    const ended = new Promise<void>((resolve) => {
+      this.#allEnded = resolve;
+    });
+    await withTimeout(CANCEL_MS, ended, systemClock);
   }
 }
 

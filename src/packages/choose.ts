@@ -1,14 +1,16 @@
 import { delimiter, join } from 'node:path';
 import type { JsonObject } from '../shared/json.js';
+import { binsOf, chooseBin } from './bins.js';
 import type { Launch, PackageEntry } from './entry.js';
+import { findProgram, isFile, isProgram, readJson } from './files.js';
 import type { GlobalPrefixes, PrefixSource } from './global-prefix.js';
 import { influenceOf } from './influence.js';
 import type { InstallOrder, NpmContext } from './installer.js';
 import { binFolders, launchFile } from './launch-file.js';
-import { findNpm, findProgram, isProgram } from './npm.js';
+import { findNpm } from './npm.js';
 import { npmSettings } from './npm-settings.js';
 import { type NpxCommand, parseNpx } from './npx-command.js';
-import { binsOf, chooseBin, findProject, isFile, readJson } from './project.js';
+import { findProject } from './project.js';
 
 /** A package of the store, or one that is to be installed there. */
 export type Wanted = Omit<InstallOrder, 'isUpdate'>;
@@ -57,17 +59,18 @@ export function choose(entry: PackageEntry, options: ChooseOptions): Choice {
   if (project.isInWorkspaces) return plain('its folder is in one of workspaces');
   if (command.bin === undefined && Object.hasOwn(binsOf(project.manifest ?? {}), command.raw))
     return plain(`the package of its folder ${project.folder} has this command`);
-  const request = { entry, command, env, start: options.env };
-  const local = inFolder(request, project.folder);
+  const lookup = { entry, command, env, start: options.env };
+  const local = inFolder(lookup, project.folder);
   if (local !== undefined) return local;
   // they may name another registry: npm would read them in that folder only
   if (project.hasSettings) return plain(`its folder ${project.folder} has settings of npm (.npmrc)`);
   const prefix = command.bin === undefined ? options.prefixes.of(source) : '';
   if (prefix === undefined) return { kind: 'ask', source };
-  return inGlobal(request, project.folder, prefix) ?? inStore(request, source.npm, options.runsScripts);
+  return inGlobal(lookup, project.folder, prefix) ?? inStore(lookup, source.npm, options.runsScripts);
 }
 
-interface Request {
+/** What is looked for, and where. */
+interface Lookup {
   entry: PackageEntry;
   command: NpxCommand;
   env: Readonly<Record<string, string>>;
@@ -79,7 +82,7 @@ function plain(why: string): Choice {
 }
 
 /** A command of this name, or the package, in the node_modules of the folder. */
-function inFolder({ entry, command, env, start }: Request, folder: string): Choice | undefined {
+function inFolder({ entry, command, env, start }: Lookup, folder: string): Choice | undefined {
   const where = 'from the node_modules of its folder';
   const path = binFolders(entry.cwd);
   const bins =
@@ -100,8 +103,8 @@ function inFolder({ entry, command, env, start }: Request, folder: string): Choi
 }
 
 /** The same of the packages that are installed for all folders. npx looks there only where no command is named. */
-function inGlobal(request: Request, folder: string, prefix: string): Choice | undefined {
-  const { entry, command, start } = request;
+function inGlobal(lookup: Lookup, folder: string, prefix: string): Choice | undefined {
+  const { entry, command, start } = lookup;
   if (prefix === '' || prefix === folder) return undefined;
   const where = `from the global packages in ${prefix}`;
   const bins = join(prefix, 'bin');
@@ -117,7 +120,7 @@ function inGlobal(request: Request, folder: string, prefix: string): Choice | un
   return { kind: 'found', command, version: versionOf(manifest), where, launch: launch(bin) };
 }
 
-function inStore({ entry, command, env }: Request, npm: NpmContext, runsScripts: boolean): Choice {
+function inStore({ entry, command, env }: Lookup, npm: NpmContext, runsScripts: boolean): Choice {
   const influence = influenceOf(env, entry.declared, runsScripts);
   return { kind: 'store', wanted: { command, influence, npm, runsScripts, update: entry.update } };
 }

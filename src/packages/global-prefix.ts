@@ -2,11 +2,11 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { shareByKey } from '../shared/async.js';
 import { replaceFile } from '../shared/files/replace-file.js';
+import { readJson } from './files.js';
+import { hash } from './hash.js';
 import type { NpmContext } from './installer.js';
 import { type NpmDeps, runNpm } from './npm.js';
 import { npmSettings } from './npm-settings.js';
-import { hash } from './package-store.js';
-import { readJson } from './project.js';
 
 /** What decides where `npm install -g` puts packages. */
 export interface PrefixSource {

@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { delimiter } from 'node:path';
-import { findProgram } from './npm.js';
+import { findProgram } from './files.js';
+import { hash } from './hash.js';
 import { npmSettings } from './npm-settings.js';
-import { hash } from './package-store.js';
 
 /** Settings of npm that do not change what is installed. */
 const NEUTRAL = /^npm_config_(cache|offline|prefer_offline|prefer_online|loglevel|fetch_\w+)$/;

@@ -3,11 +3,12 @@ import { codeOf, messageOf } from '../shared/errors.js';
 import { seconds } from '../shared/text/seconds.js';
 import type { LaunchEvents } from './entry.js';
 import { codeIn, PackageError } from './errors.js';
+import { remove } from './files.js';
 import { holdLock } from './holder.js';
 import { INSTALL_LIMIT_MS } from './limits.js';
 import { type NpmDeps, type NpmEnd, type NpmRun, runNpm } from './npm.js';
 import type { NpxCommand } from './npx-command.js';
-import { type Installed, type PackageStore, type Request, remove } from './package-store.js';
+import type { Installed, PackageStore, Request } from './package-store.js';
 
 /** The npm that the entry's npx belongs to, and the environment that it would have had. */
 export type NpmContext = Pick<NpmRun, 'program' | 'env' | 'server'>;

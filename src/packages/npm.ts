@@ -6,7 +6,7 @@ import { spawnShortage } from '../processes/spawn-shortage.js';
 import type { ProcessTable } from '../processes/table.js';
 import { limitConcurrency, onAbort } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
-import { statOf } from './project.js';
+import { findProgram, isProgram } from './files.js';
 
 export interface NpmDeps {
   table: ProcessTable;
@@ -126,18 +126,4 @@ export function findNpm(command: string, path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** As a shell finds it. */
-export function findProgram(name: string, folders: readonly string[]): string | undefined {
-  for (const folder of folders) {
-    const file = join(folder || '.', name);
-    if (isProgram(file)) return file;
-  }
-  return undefined;
-}
-
-export function isProgram(file: string): boolean {
-  const stat = statOf(file);
-  return stat?.isFile() === true && (stat.mode & 0o111) !== 0;
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   fsyncSync,
@@ -10,14 +10,16 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isCode } from '../shared/errors.js';
 import { replaceFile } from '../shared/files/replace-file.js';
 import { isObject, type JsonObject } from '../shared/json.js';
+import { type Bins, binsOf } from './bins.js';
+import { exists, readJson, remove } from './files.js';
+import { hash } from './hash.js';
 import { isHolderAlive, isLockLeftover, ownIdentity } from './holder.js';
 import type { NpxCommand } from './npx-command.js';
-import { type Bins, binsOf, exists, readJson } from './project.js';
 
 /** One version of a package, installed whole. */
 export interface Installed {
@@ -251,15 +253,6 @@ export class PackageStore {
   #request(key: string): string {
     return join(this.folder, 'requests', `${key}.json`);
   }
-}
-
-/** Removes a folder; one that cannot be removed is tried again by the next `prune`. */
-export async function remove(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true }).catch(() => undefined);
-}
-
-export function hash(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
 function isRefused(value: unknown): value is NonNullable<Resolved['refused']> {

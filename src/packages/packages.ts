@@ -2,16 +2,17 @@ import { delimiter, join } from 'node:path';
 import type { ServerStatus } from '../fleet/status.js';
 import type { ProcessTable } from '../processes/table.js';
 import { type Clock, dateOf } from '../shared/clock.js';
+import { chooseBin } from './bins.js';
 import { type Choice, choose, type Wanted } from './choose.js';
 import type { Launch, LaunchEvents, Launching, PackageEntry } from './entry.js';
 import { noCommand, PackageError } from './errors.js';
+import { findProgram } from './files.js';
 import { GlobalPrefixes } from './global-prefix.js';
+import { hash } from './hash.js';
 import { Installer } from './installer.js';
 import { binFolders, launchFile } from './launch-file.js';
-import { findProgram } from './npm.js';
 import { isNpx, type NpxCommand } from './npx-command.js';
-import { hash, type Installed, PackageStore } from './package-store.js';
-import { chooseBin } from './project.js';
+import { type Installed, PackageStore } from './package-store.js';
 import { type AskedVersions, Versions } from './versions.js';
 
 /** How an entry with npx is run. */

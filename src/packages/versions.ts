@@ -1,6 +1,6 @@
 import type { PackageVersions } from '../fleet/packages.js';
 import { shareByKey } from '../shared/async.js';
-import { type Clock, dateOf } from '../shared/clock.js';
+import { dateOf } from '../shared/clock.js';
 import { messageOf } from '../shared/errors.js';
 import type { Wanted } from './choose.js';
 import type { LaunchEvents, PackageEntry } from './entry.js';
@@ -11,7 +11,6 @@ import { npmSettings } from './npm-settings.js';
 import type { Installed, PackageStore, Resolved } from './package-store.js';
 
 export interface VersionsDeps extends NpmDeps {
-  clock: Clock;
   store: PackageStore;
   installer: Installer;
   updateCheckMs(): number;

@@ -1,12 +1,13 @@
 import { signal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
+import { Glyph } from './parts/glyph.js';
 
 type Theme = 'auto' | 'light' | 'dark';
 
 const KEY = 'toolherd-theme';
 const NEXT: Readonly<Record<Theme, Theme>> = { auto: 'light', light: 'dark', dark: 'auto' };
-const SIGN: Readonly<Record<Theme, string>> = { auto: '◐', light: '☀', dark: '☾' };
+const SIGN = { auto: 'both', light: 'sun', dark: 'moon' } as const;
 
 /** The browser may refuse storage: then each page begins with `auto`. */
 function stored(): Theme {
@@ -38,5 +39,5 @@ export function ThemeSwitch(): VNode {
   };
   const name = theme.value === 'auto' ? 'as the system' : theme.value;
   return html`<button type="button" class="quiet icon" onClick=${change} aria-label=${`Theme: ${name}`}
-    title=${`Theme: ${name}`}><span aria-hidden="true">${SIGN[theme.value]}</span></button>`;
+    title=${`Theme: ${name}`}><${Glyph} shape=${SIGN[theme.value]} /></button>`;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../shared/json.js';
 import { isObject } from '../shared/json.js';
-import type { Match } from './tool-index.js';
+import type { Match, Ranked } from './tool-index.js';
 
 /** Of length 1, so that the product of two vectors is their cosine. */
 export type Vector = Float32Array;
@@ -43,21 +43,20 @@ const NEAR = 0.5;
  */
 export function fuse<T>(
   byWords: readonly Match<T>[],
-  cosines: readonly Match<T>[],
+  cosines: readonly Ranked<T>[],
   limit: number,
-): Match<T>[] {
+): Ranked<T>[] {
   const mean = cosines.reduce((sum, { score }) => sum + score, 0) / cosines.length;
   const best = cosines.reduce((most, { score }) => Math.max(most, score), mean);
   const nearness = new Map<T, number>();
   for (const { item, score } of cosines) if (score > mean) nearness.set(item, (score - mean) / (best - mean));
-  const most = byWords[0]?.score ?? 0;
-  const found = byWords.map(({ item, score, isNamed }) => {
+  const most = byWords.reduce((best, { fit }) => Math.max(best, fit), 0);
+  const found = byWords.map(({ item, fit, isNamed }) => {
     const near = nearness.get(item) ?? 0;
     nearness.delete(item);
-    return { item, score: (1 - MEANING) * (score / most) + MEANING * near + (isNamed ? 1 : 0), isNamed };
+    return { item, score: (1 - MEANING) * (fit / most) + MEANING * near + (isNamed ? 1 : 0) };
   });
-  for (const [item, near] of nearness)
-    if (near >= NEAR) found.push({ item, score: MEANING * near, isNamed: false });
+  for (const [item, near] of nearness) if (near >= NEAR) found.push({ item, score: MEANING * near });
   // a sort keeps the order of equals: those that words found come first
   return found.sort((a, b) => b.score - a.score).slice(0, limit);
 }

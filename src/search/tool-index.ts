@@ -1,13 +1,8 @@
-import { SYNONYMS } from './synonyms.js';
+import { type QueryWord, queryWords } from './query-words.js';
 import type { ToolDocument } from './tool-document.js';
-import { isWeak, joinedStems, proseWords, stem, stemsOf } from './words.js';
 
 /** How soon more of the same word counts no more (k1 of BM25). */
 const SATURATION = 1.5;
-/** A synonym counts this much of the word itself. */
-const SYNONYM = 0.5;
-/** A weak word counts this much where it stands. */
-const WEAK = 0.5;
 /** A stem that begins as the word does counts this much of it. */
 const SIMILAR = 0.7;
 /** Stems that have so many first letters in common can be similar. */
@@ -18,10 +13,8 @@ const COVERAGE = 0.2;
 const MOST_FOR_CALLS = 0.05;
 /** The number of calls that brings half of it. */
 const HALF_CALLS = 5;
-/** Tools with less than this part of the best score are left out: they share a word that says little. */
+/** Tools that fit less than this part of the best are left out: they share a word that says little. */
 const LEAST = 0.1;
-/** A longer query is cut: an agent may send its whole task. */
-const MOST_STEMS = 64;
 
 /** Which tools have a stem, and how much it says about each. */
 interface Postings {
@@ -38,9 +31,14 @@ interface Entry<T> {
   document: ToolDocument;
 }
 
-export interface Match<T> {
+export interface Ranked<T> {
   item: T;
   score: number;
+}
+
+export interface Match<T> extends Ranked<T> {
+  /** The score without what calls and the name bring. */
+  fit: number;
   /** Its name has every word of the query. */
   isNamed: boolean;
 }
@@ -112,7 +110,7 @@ export class ToolIndex<T> {
 
   /** The best tools for a query, the best first. Equals are in the order of their groups' names, then of their group. */
   search(query: string, { limit, group, accept, callsOf }: SearchOptions<T>): Match<T>[] {
-    const words = wordsOf(query).map(
+    const words = queryWords(query).map(
       ({ isWhole, alternatives: [own, ...others] }): QueryWord => ({
         isWhole,
         alternatives: [own, ...others, ...(isWhole ? this.#similar(own[0]) : [])],
@@ -129,7 +127,8 @@ export class ToolIndex<T> {
       // words alone bring at most `whole`, and calls 5 % more: a name with every word of the query comes before all others
       const isNamed =
         this.#literal[slot] === literal.length && literal.every((one) => document.name.has(one));
-      const score = this.#scores[slot]! * covered + (isNamed ? 2 * whole : 0);
+      const fit = this.#scores[slot]! * covered;
+      const score = fit + (isNamed ? 2 * whole : 0);
       this.#scores[slot] = 0;
       this.#found[slot] = 0;
       this.#literal[slot] = 0;
@@ -137,7 +136,8 @@ export class ToolIndex<T> {
         continue;
       const calls = callsOf?.(item) ?? 0;
       const withCalls = score * (1 + (MOST_FOR_CALLS * calls) / (calls + HALF_CALLS));
-      if (best.admits(withCalls) && accept?.(item) !== false) best.add({ entry, score: withCalls, isNamed });
+      if (best.admits(withCalls) && accept?.(item) !== false)
+        best.add({ entry, score: withCalls, fit, isNamed });
     }
     return best.matches();
   }
@@ -231,10 +231,8 @@ export class ToolIndex<T> {
   }
 }
 
-interface Found<T> {
+interface Found<T> extends Omit<Match<T>, 'item'> {
   entry: Entry<T>;
-  score: number;
-  isNamed: boolean;
 }
 
 /** The best so many, in order. A sort of all that match would take longer than the search. */
@@ -261,10 +259,10 @@ class Best<T> {
   }
 
   matches(): Match<T>[] {
-    const least = LEAST * (this.#found[0]?.score ?? 0);
+    const least = LEAST * this.#found.reduce((most, { fit }) => Math.max(most, fit), 0);
     return this.#found
-      .filter(({ score }) => score >= least)
-      .map(({ entry: { item }, score, isNamed }) => ({ item, score, isNamed }));
+      .filter(({ fit }) => fit >= least)
+      .map(({ entry: { item }, score, fit, isNamed }) => ({ item, score, fit, isNamed }));
   }
 }
 
@@ -273,27 +271,4 @@ function isBefore<T>({ entry, score }: Found<T>, other: Found<T>): boolean {
   if (score !== other.score) return score > other.score;
   const { group, place } = other.entry;
   return entry.group === group ? entry.place < place : entry.group < group;
-}
-
-/** One word of a query. */
-interface QueryWord {
-  /** It stands in the query as it is; false: it is two neighbours joined. */
-  isWhole: boolean;
-  /** Its stem, then its synonyms, each with how much it counts. */
-  alternatives: readonly [[own: string, factor: number], ...[one: string, factor: number][]];
-}
-
-/** Each different word once. A query of nothing but words of grammar is taken as it is. */
-function wordsOf(query: string): QueryWord[] {
-  const words = proseWords(query);
-  const stems = stemsOf(words);
-  const whole = new Set((stems.length > 0 ? stems : words.map(stem)).slice(0, MOST_STEMS));
-  const joined = new Set(joinedStems(words).slice(0, MOST_STEMS));
-  const found: QueryWord[] = [];
-  for (const one of whole) {
-    const synonyms = (SYNONYMS.get(one) ?? []).map((other): [string, number] => [other, SYNONYM]);
-    found.push({ isWhole: true, alternatives: [[one, isWeak(one) ? WEAK : 1], ...synonyms] });
-  }
-  for (const one of joined) if (!whole.has(one)) found.push({ isWhole: false, alternatives: [[one, 1]] });
-  return found;
 }

@@ -1,3 +1,4 @@
+import { BusyMap } from './busy-map.js';
 import type { Clock } from './clock.js';
 
 /** Runs tasks one after the other, in the order in which they are given. */
@@ -84,7 +85,7 @@ export function abortReason(signal: AbortSignal | undefined): string | undefined
 }
 
 interface Listening {
-  runs: Set<() => void>;
+  runs: BusyMap<object, () => void>;
   stop(): void;
 }
 
@@ -100,19 +101,19 @@ export function onAbort(signal: AbortSignal | undefined, run: () => void): () =>
     run();
     return () => undefined;
   }
-  // a new function each time, so that one function may wait twice
-  const own = () => run();
+  // no function is the key: one may wait twice
+  const key = {};
   const { runs, stop } = listening.get(signal) ?? listen(signal);
-  runs.add(own);
+  runs.set(key, run);
   return () => {
-    if (runs.delete(own) && runs.size === 0) stop();
+    if (runs.delete(key) && runs.size === 0) stop();
   };
 }
 
 function listen(signal: AbortSignal): Listening {
-  const runs = new Set<() => void>();
+  const runs = new BusyMap<object, () => void>();
   const aborted = () => {
-    for (const run of runs) run();
+    for (const run of runs.values()) run();
     runs.clear();
   };
   const stop = () => {

@@ -58,7 +58,7 @@ describe('herds of a config', () => {
 
   it('have servers that profiles may name before they are known', async () => {
     const { warnings } = await loadGlobal(
-      `${config('[{name: desk, ssh: desk}]')}profiles: {a: {servers: ["desk/*"], tools: ["desk/x.*"]}}\n`,
+      `${config('[{name: desk, ssh: desk}]')}profiles: {a: {servers: ["desk/*"], tools: ["desk/x.*"], rename: {desk/x.y: z}, surface: {always: ["desk/x.y"]}}}\n`,
     );
     expect(warnings).toEqual([]);
   });

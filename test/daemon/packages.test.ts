@@ -48,6 +48,18 @@ describe('a server with npx', () => {
     expect(doctor.stdout).toMatch(/ok +packages +1 installed, \d+K in /);
   });
 
+  it('a plugin with the runtime npx is one process without npx', async () => {
+    const packages = [{ runtime: 'npx', transport_type: 'stdio', command: ['served'] }];
+    const plugin = makeFolder({ 'plugin.json': JSON.stringify({ name: 'one', packages }) });
+    const { env } = shared();
+    const entry = { name: 'one', description: 'one', server: 'one', plugin_dir: plugin, env };
+    const { say, status } = await startHerd(config([{ ...entry, lifecycle: 'singleton' }]));
+    expect(JSON.parse(await say('one', 'argv'))).toEqual([]);
+    const { pids, runner } = await status('one');
+    expect(runner).toBe('direct');
+    expect(Number(await say('one', 'pid'))).toBe(pids[0]);
+  });
+
   it('a server stops at once while npm installs its package, and leaves nothing', async () => {
     const registry = shared();
     const release = registry.hold(/^slow$/);

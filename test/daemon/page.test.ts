@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectPage, visitLink } from '../dashboard/visitor.js';
@@ -40,6 +40,16 @@ describe('the page of a daemon', () => {
     expect(bundle('dashboard.cjs')).toContain('frame-ancestors');
   });
 
+  it.each(['.br', '.gz'])('comes over the wire in at most 150 kB, as %s', (ending) => {
+    const folder = join(DIST, 'page');
+    const files = readdirSync(folder).filter((name) => name.endsWith(ending));
+    expect(files.map((name) => name.slice(0, -ending.length)).sort()).toEqual(
+      readdirSync(folder).filter((name) => !/\.(br|gz)$/.test(name)),
+    );
+    const bytes = files.map((name) => statSync(join(folder, name)).size);
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(150_000);
+  });
+
   it('is on the port of daemon.http where there is one, without its token', async () => {
     const http = { listen: '127.0.0.1:0' };
     const { fleet } = await startHerd(config([], { http }));
@@ -50,7 +60,7 @@ describe('the page of a daemon', () => {
     const { url } = await fleet.ui();
     expect(url.startsWith(`${base}/ui/open?key=`)).toBe(true);
     const client = await connectPage(await visitLink(url));
-    expect((await client.request('page/ping')).result).toBeDefined();
+    expect((await client.request('ping')).result).toBeDefined();
     expect((await ask(address, '/health')).status).toBe(401);
   });
 
@@ -87,7 +97,7 @@ describe('the page of a daemon', () => {
     await fleet.reload();
     expect((await client.closed).code).toBe(1006);
     const again = await connectPage(await visitLink((await fleet.ui()).url));
-    expect((await again.request('page/ping')).result).toBeDefined();
+    expect((await again.request('ping')).result).toBeDefined();
   });
 
   it('learns that the daemon ends', async () => {
@@ -96,6 +106,14 @@ describe('the page of a daemon', () => {
     await client.request('fleet/hello', { client: { name: 'page' }, closing_notice: true });
     daemon.kill('SIGTERM');
     expect(await client.closed).toEqual({ code: 1001, reason: 'the daemon ends' });
+    expect(client.notified('fleet/closing')).toEqual([{ reason: 'shutdown' }]);
+  });
+
+  it('is not counted among the agents that need another daemon', async () => {
+    const { fleet } = await startHerd(config([]));
+    const client = await connectPage(await visitLink((await fleet.ui()).url));
+    await client.request('fleet/hello', { client: { name: 'page' }, closing_notice: true });
+    expect((await fleet.shutdown()).attached).toBe(0);
     expect(client.notified('fleet/closing')).toEqual([{ reason: 'shutdown' }]);
   });
 

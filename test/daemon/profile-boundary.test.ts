@@ -105,7 +105,7 @@ describe('two agents with two profiles', () => {
     expectRefused(await call(red, 'search_tools', { query: 'read', server: 'birch' }), 'search of a server');
     const hidden = ['birch__read_birch', 'apple__drop_apple', 'apple__long_apple'];
     const described = textOf(await call(red, 'describe_tools', { names: hidden }));
-    for (const name of hidden) expect(described).toContain(`${name}: no tool has this name.`);
+    for (const name of hidden) expect(described).toContain(`${name}: no tool has this name;`);
     expect(described).not.toContain('inputSchema');
     for (const name of hidden) {
       expectRefused(await through(red, name), `call_tool ${name}`);

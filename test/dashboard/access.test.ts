@@ -206,7 +206,7 @@ describe('the port of the page', () => {
       clock.advance(30_000);
       await pinged;
       // the browser's answer to the ping is there before that to this
-      await client.request('page/ping');
+      await client.request('ping');
     }
     expect(await isListening(address.port)).toBe(true);
     client.socket.close();

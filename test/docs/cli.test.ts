@@ -71,6 +71,13 @@ describe('the commands', () => {
     expect(long).toEqual([]);
   });
 
+  it('have no line of details whose last words alone would be on the next line', () => {
+    const lines = [...DECLARED.values()].flatMap(({ details = '' }) => details.split('\n'));
+    // a longer one is a list that is made, not written
+    const isBroken = ({ length }: string) => length > COLUMNS && length < 1.5 * COLUMNS;
+    expect(lines.filter(isBroken)).toEqual([]);
+  });
+
   it('are documented in docs/CLI.md by their declarations (npm run docs)', () => {
     const groups = Object.entries(GROUPS).map(([title, lines]) =>
       [`## ${title}`, ...Object.keys(lines).map(section)].join('\n\n'),

@@ -121,6 +121,8 @@ export class FakeFleet implements LocalFleet {
     return 0;
   }
 
+  prepareSearch(): void {}
+
   async status(servers?: readonly string[]) {
     this.heard.push(['status', servers]);
     const daemon = {

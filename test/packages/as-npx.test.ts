@@ -85,6 +85,7 @@ describe('a package is started as by npx', () => {
   it.each(Object.entries(SHAPES))('%s', async (_, { name, args = ['-y', name, 'a', '--b=c d'] }) => {
     const { store } = shared();
     const entry = store.entry(args);
+    expect(store.packages.describe(entry)?.runner).toBe('direct');
     const [direct, npx] = await Promise.all([
       store.launch(entry).then((launch) => outputOf(entry, launch)),
       outputOf(entry),

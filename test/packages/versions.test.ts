@@ -83,6 +83,28 @@ describe('the versions of a package', () => {
     expect(checks).toHaveLength(2);
   });
 
+  it('npm is asked at most once in update_check, and never with 0 or for an exact version', async () => {
+    publish('checked', '1.0.0');
+    const { checks, clock } = clockWithoutChecks();
+    let date = Date.now();
+    const folder = makeFolder();
+    const storeFor = (updateCheckMs: number) =>
+      openStore(registry(), folder, { updateCheckMs }, { ...clock, date: () => date });
+    const [store, never] = [storeFor(DAY_MS), storeFor(0)];
+    const [entry, exact] = ['checked', 'checked@1.0.0'].map((one) => store.entry(['-y', one]));
+    for (const one of [entry!, exact!]) await store.launch(one);
+    date += DAY_MS - 1;
+    await store.launch(entry!);
+    expect(checks).toHaveLength(0);
+    date += 1;
+    await never.launch(entry!);
+    await store.launch(exact!);
+    expect(checks).toHaveLength(0);
+    await store.launch(entry!);
+    await store.launch(entry!);
+    expect(checks).toHaveLength(1);
+  });
+
   it('a check says in the journal why npm did not install a version', async () => {
     publish('strict', '1.0.0');
     const { checks, clock } = clockWithoutChecks();

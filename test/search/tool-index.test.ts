@@ -48,6 +48,15 @@ describe('a search', () => {
     );
   });
 
+  it('leaves out no tool because another one has every word of the query in its name', () => {
+    const read = ['read_file', 'read_large_file', 'read_many_files'].map((name) =>
+      tool(name, 'Reads files.'),
+    );
+    const others = ['list_directory', 'search_nodes', 'echo'].map((name) => tool(name));
+    const { find } = indexOf({ files: [...read, tool('cat', 'Shows a file of the shop.'), ...others] });
+    expect(find('read file')).toEqual([...read.map(({ name }) => name), 'cat']);
+  });
+
   it('finds a tool by a synonym of its words', () => {
     const { find } = indexOf({ files: FILES, issues: ISSUES });
     expect(find('remove a document')[0]).toBe('delete_file');

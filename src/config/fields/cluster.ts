@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { isNodeName, NODE_NAME } from '../../shared/text/node-name.js';
 import type { Default } from './defaults.js';
 import { choice, map, matching, names, optional, text } from './shapes.js';
 
@@ -8,14 +9,7 @@ interface ClusterField {
   default: Default;
 }
 
-/** It is a part of subjects of NATS and of the names of other nodes' servers. */
-const NODE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/;
 const NODE_PHRASE = 'at most 32 letters, digits, _ and -, beginning with a letter or digit';
-
-/** Whether it is a name of a node, or of a cluster. */
-export function isNodeName(name: string): boolean {
-  return NODE_NAME.test(name);
-}
 
 /** As the file has it: with variables, which are filled in later. */
 const nodeName = () => matching(new RegExp(`${NODE_NAME.source}|\\$\\{`), NODE_PHRASE);

@@ -16,14 +16,16 @@ import { VERSION } from '../../shared/version.js';
 import type { Peers } from '../../supervisor/cluster/peers.js';
 import type { OwnReplicas } from '../../supervisor/server/configured-server.js';
 import { ClusterServers } from './cluster-servers.js';
-import { nodeFleets } from './node-fleet.js';
+import { type NodeFleetOptions, nodeFleets } from './node-fleet.js';
 
 export interface ClusterNodesOptions {
   clock: Clock;
   /** The config. */
   file: string;
   /** The global herd. */
-  fleet(): Parameters<typeof nodeFleets>[0]['fleet'];
+  fleet(): NodeFleetOptions['fleet'];
+  /** What this daemon has logged of a server of the global herd. */
+  ownLogs: NodeFleetOptions['ownLogs'];
   /** What of a server of the global herd runs here. */
   ownOf(name: string): OwnReplicas | undefined;
   /** Calls the listener when a server of the global herd has changed its state. Returns the function that ends it. */
@@ -51,6 +53,8 @@ export class ClusterNodes {
   #measuredAt = Number.NEGATIVE_INFINITY;
   #spec: ClusterSpec | undefined;
   #own: readonly ServerSpec[] = [];
+  /** The entries that other nodes may use, by name. */
+  #offered: ReadonlyMap<string, ServerSpec> = new Map();
   #cluster: Cluster | undefined;
   /** Counts configurations: one that is loaded late is not opened. */
   #opening = 0;
@@ -74,6 +78,7 @@ export class ClusterNodes {
     this.#servers.configure(this.#own, spec?.use ?? []);
     const isSame = isDeepStrictEqual(withoutChoice(spec), withoutChoice(this.#spec));
     this.#spec = spec;
+    this.#offered = offeredOf(this.#own, spec);
     if (isSame) this.#offer();
     else void this.#open();
   }
@@ -230,10 +235,10 @@ export class ClusterNodes {
   }
 
   #accept(spec: ClusterSpec, stream: Duplex, node: string): void {
-    const { accept, fleet } = this.#options;
-    const isShared = (name: string) => this.#offered().some((own) => own.name === name);
+    const { accept, fleet, ownLogs } = this.#options;
+    const isShared = (name: string) => this.#offered.has(name);
     const isDraining = () => this.#cluster?.isDraining === true;
-    accept(stream, node, nodeFleets({ fleet: fleet(), node: spec.node, isShared, isDraining }));
+    accept(stream, node, nodeFleets({ fleet: fleet(), ownLogs, node: spec.node, isShared, isDraining }));
   }
 
   #update(): void {
@@ -262,16 +267,8 @@ export class ClusterNodes {
     this.#cluster?.publish(this.#offers());
   }
 
-  /** The entries that other nodes may use. */
-  #offered(): ServerSpec[] {
-    const isShared = nameFilter(this.#spec?.share ?? []);
-    return this.#own.filter(
-      ({ name, cluster }) => cluster?.isPlacedHere === true && (cluster.balanced || isShared(name)),
-    );
-  }
-
   #offers(): OfferedServer[] {
-    return this.#offered().flatMap(({ name, cluster }) => {
+    return [...this.#offered.values()].flatMap(({ name, cluster }) => {
       const own = this.#options.ownOf(name);
       if (own === undefined || cluster === undefined) return [];
       const { state, detail, isReady: ready, mayStart, inFlight } = own;
@@ -294,6 +291,15 @@ export class ClusterNodes {
 
 function away(node: string, why: string): TransportError {
   return new TransportError({ kind: 'node', node, why });
+}
+
+/** The entries that other nodes may use. */
+function offeredOf(own: readonly ServerSpec[], spec: ClusterSpec | undefined): Map<string, ServerSpec> {
+  const isShared = nameFilter(spec?.share ?? []);
+  const offered = own.filter(
+    ({ name, cluster }) => cluster?.isPlacedHere === true && (cluster.balanced || isShared(name)),
+  );
+  return new Map(offered.map((one) => [one.name, one]));
 }
 
 /** What needs another connection where it changes. */

@@ -33,6 +33,8 @@ export class ClusterServers {
   /** By name and identity. The same object for as long as the server is there. */
   #own: readonly ServerSpec[] = [];
   #groups: ReadonlyMap<string, Group> = new Map();
+  /** The names here of the servers that a node offers. */
+  #namesOf: ReadonlyMap<string, readonly string[]> = new Map();
   readonly #listeners = new Map<string, Set<() => void>>();
   /** By the name here, then by node. */
   readonly #connections = new Map<ServerSpec, Map<string, Connection>>();
@@ -77,10 +79,8 @@ export class ClusterServers {
   /** A node has said how busy it is. */
   reported(node: ClusterNode): void {
     this.#nodes = new Map([...this.#nodes, [node.name, node]]);
-    const names = [...this.#groups]
-      .filter(([, { nodes }]) => nodes.includes(node.name))
-      .map(([name]) => name);
-    for (const name of names) for (const listen of [...(this.#listeners.get(name) ?? [])]) listen();
+    for (const name of this.#namesOf.get(node.name) ?? [])
+      for (const listen of [...(this.#listeners.get(name) ?? [])]) listen();
   }
 
   readonly peersOf = (spec: ServerSpec): Peers | undefined => {
@@ -157,6 +157,14 @@ export class ClusterServers {
       groups.set(shown, group);
     }
     this.#groups = groups;
+    const namesOf = new Map<string, string[]>();
+    for (const [name, { nodes }] of groups)
+      for (const node of nodes) {
+        const names = namesOf.get(node) ?? [];
+        names.push(name);
+        namesOf.set(node, names);
+      }
+    this.#namesOf = namesOf;
     const used = new Set([...groups.values()].map(({ spec }) => spec));
     for (const spec of this.#connections.keys()) if (!used.has(spec)) this.#connections.delete(spec);
     for (const [key, spec] of this.#made) if (!used.has(spec)) this.#made.delete(key);

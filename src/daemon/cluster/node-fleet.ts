@@ -7,6 +7,8 @@ import { DEFAULT_SURFACE } from '../../shared/mcp/surface.js';
 export interface NodeFleetOptions {
   /** The global herd. */
   fleet: LocalFleet;
+  /** What this daemon has logged of a server: not what it would ask other nodes for. */
+  ownLogs: LocalFleet['logs'];
   /** The name of this node. */
   node: string;
   /** Whether other nodes may use the server. */
@@ -84,7 +86,7 @@ function nodeFleet(options: NodeFleetOptions): LocalFleet {
     },
     logs: async (params) => {
       check(options, params?.server);
-      return fleet.logs(params);
+      return options.ownLogs(params);
     },
     instructions: (params) => (refused(params.server) === undefined ? fleet.instructions(params) : undefined),
     toolsTokens: (server) => (refused(server) === undefined ? fleet.toolsTokens(server) : 0),
@@ -101,6 +103,7 @@ function nodeFleet(options: NodeFleetOptions): LocalFleet {
       );
     },
     keptText: async () => undefined,
+    prepareSearch: () => undefined,
     shutdown: () => Promise.reject(beyond('shutdown')),
   };
 }

@@ -1,3 +1,4 @@
+import type { BusyMap } from '../../shared/busy-map.js';
 import { RawJson } from '../../shared/framing/raw-json.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
 import type { IdText } from './message.js';
@@ -34,7 +35,7 @@ export type Reply = (text: Text | undefined) => void;
 
 /** The requests of one connection. */
 export interface OpenRequests {
-  byId: Map<IdText, IncomingRequest>;
+  byId: BusyMap<IdText, IncomingRequest>;
   notifications: Set<IncomingRequest>;
   /** Requests of `byId` that end only when they are cancelled. */
   endless: Set<IncomingRequest>;

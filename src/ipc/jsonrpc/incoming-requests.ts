@@ -1,3 +1,4 @@
+import { BusyMap } from '../../shared/busy-map.js';
 import { OverloadedError } from '../../shared/call-errors.js';
 import { CODE } from '../../shared/mcp/rpc-codes.js';
 import { IncomingRequest, type OpenRequests, type Reply, type RequestContext } from './incoming-request.js';
@@ -13,7 +14,6 @@ type Request = Extract<Incoming, { kind: 'request' }>;
 
 /** More requests at once on one connection than the herd lets wait. */
 const MAX_RUNNING = 20_000;
-const NEW_MAP_AFTER = 1024;
 
 /**
  * The open requests of the other side. Each gets exactly one reply: a result, or an error. `close` cancels them all, and
@@ -22,15 +22,13 @@ const NEW_MAP_AFTER = 1024;
 export class IncomingRequests {
   readonly #find: (method: string) => Method | undefined;
   readonly #open: OpenRequests;
-  /** How many requests were put into the present Map. */
-  #added = 0;
 
   constructor(
     find: (method: string) => Method | undefined,
     report: (error: unknown, method: string) => void,
   ) {
     this.#find = find;
-    this.#open = { byId: new Map(), notifications: new Set(), endless: new Set(), report };
+    this.#open = { byId: new BusyMap(), notifications: new Set(), endless: new Set(), report };
   }
 
   /** How many requests wait for their reply, without the endless ones. */
@@ -50,7 +48,7 @@ export class IncomingRequests {
       return;
     }
     const incoming = new IncomingRequest(this.#open, method, id, reply);
-    this.#add(id, incoming);
+    this.#open.byId.set(id, incoming);
     begin(run, params, incoming);
   }
 
@@ -72,20 +70,9 @@ export class IncomingRequests {
     for (const request of [...byId.values(), ...notifications]) request.disconnect();
   }
 
-  /** Now and then a new Map is made: one with a high churn keeps old entries alive (see `CallsById` of src/link). */
-  #add(id: IdText, incoming: IncomingRequest): void {
-    const open = this.#open;
-    this.#added += 1;
-    if (this.#added > NEW_MAP_AFTER + 4 * open.byId.size) {
-      this.#added = 0;
-      open.byId = new Map(open.byId);
-    }
-    open.byId.set(id, incoming);
-  }
-
   #refusal(id: IdText): ErrorObject | undefined {
     const { byId } = this.#open;
-    if (byId.has(id)) {
+    if (byId.get(id) !== undefined) {
       return {
         code: CODE.invalidRequest,
         message: `Invalid request: id ${id} is in use by a request in flight`,

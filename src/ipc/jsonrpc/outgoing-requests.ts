@@ -1,4 +1,5 @@
 import { onAbort } from '../../shared/async.js';
+import { BusyMap } from '../../shared/busy-map.js';
 import { CancelledError } from '../../shared/call-errors.js';
 import { ToolherdError } from '../../shared/errors.js';
 import type { IdText } from './message.js';
@@ -12,12 +13,14 @@ const NOT_WANTED = 'the answer is not wanted any more';
 interface WaitingRequest {
   resolve(result: unknown): void;
   reject(error: Error): void;
+  /** No abort is waited for any more. */
+  forget(): void;
 }
 
 /** Our requests to the other side that wait for their reply. */
 export class OutgoingRequests {
   readonly #send: (text: string) => void;
-  readonly #waiting = new Map<IdText, WaitingRequest>();
+  readonly #waiting = new BusyMap<IdText, WaitingRequest>();
   #next = 1;
   #closedBy: string | undefined;
 
@@ -66,28 +69,27 @@ export class OutgoingRequests {
     this.#closedBy ??= reason;
     const lost = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const { reject } of lost) reject(new ConnectionLostError(reason, { sent: true }));
+    for (const { forget, reject } of lost) {
+      forget();
+      reject(new ConnectionLostError(reason, { sent: true }));
+    }
   }
 
-  async #ask(
+  #ask(
     id: number | string,
     method: string,
     params: unknown,
     signal: AbortSignal | undefined,
     cancel: () => void,
   ): Promise<unknown> {
-    if (this.#closedBy !== undefined) throw new ConnectionLostError(this.#closedBy, { sent: false });
-    if (signal?.aborted) throw new CancelledError(`${method} was cancelled before it was sent`);
-    const text = encode({ jsonrpc: '2.0', id, method, params });
-    const forget = onAbort(signal, cancel);
-    try {
-      return await new Promise((resolve, reject) => {
-        this.#waiting.set(JSON.stringify(id), { resolve, reject });
-        this.#send(text);
-      });
-    } finally {
-      forget();
-    }
+    return new Promise((resolve, reject) => {
+      if (this.#closedBy !== undefined) throw new ConnectionLostError(this.#closedBy, { sent: false });
+      if (signal?.aborted) throw new CancelledError(`${method} was cancelled before it was sent`);
+      const text = encode({ jsonrpc: '2.0', id, method, params });
+      const forget = onAbort(signal, cancel);
+      this.#waiting.set(JSON.stringify(id), { resolve, reject, forget });
+      this.#send(text);
+    });
   }
 
   #notify(method: string, params: Record<string, unknown>): void {
@@ -97,6 +99,7 @@ export class OutgoingRequests {
   #take(id: IdText): WaitingRequest | undefined {
     const request = this.#waiting.get(id);
     this.#waiting.delete(id);
+    request?.forget();
     return request;
   }
 }

@@ -1,8 +1,8 @@
 import { shownName, toolDefinition } from '../../fleet/definitions.js';
 import type { LocalFleet, McpResult, Patience, ResultCut, ToolEntry } from '../../fleet/fleet.js';
 import type { JsonObject } from '../../shared/json.js';
+import { toolFilter } from '../../shared/mcp/profile.js';
 import { isOwnName, type Surface } from '../../shared/mcp/surface.js';
-import { nameFilter } from '../../shared/text/glob.js';
 import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { answerOwn, calledTool, isRefusal, notThroughCallTool } from './own-answers.js';
 import { OWN_TOOLS } from './own-tools.js';
@@ -149,6 +149,7 @@ export class AgentSurface {
 
   #ownList(always: readonly ToolEntry[], cursor: string | undefined): McpResult {
     this.#listed = 'search';
+    this.#options.fleet.prepareSearch();
     const others = always.filter((tool) => !isOwnName(this.#nameOf(tool)));
     const definitions: JsonObject[] = [...OWN_TOOLS, ...others.map((tool) => this.#alwaysListed(tool))];
     const { items, ...rest } = pageOf(definitions, ({ name }) => String(name), cursor);
@@ -171,6 +172,6 @@ export class AgentSurface {
 }
 
 function isAlways(globs: readonly string[]): (tool: ToolEntry) => boolean {
-  const isNamed = nameFilter(globs);
-  return ({ server, name }) => isNamed(`${server}.${name}`);
+  const isNamed = toolFilter(globs);
+  return ({ server, name }) => isNamed(server, name);
 }

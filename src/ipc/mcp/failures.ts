@@ -23,6 +23,17 @@ export function toRpcError(error: unknown): unknown {
 }
 
 /**
+ * The same for another daemon: the error of a server is a part of ours (`rpc`). Its own `data` may read like ours, and must
+ * not say whether the call was sent.
+ */
+export function toTypedError(error: unknown): unknown {
+  const { data } = toErrorObject(error) ?? {};
+  const wire = data as WireError | undefined;
+  if (error instanceof RpcError || wire?.rpc === undefined) return toRpcError(error);
+  return new RpcError(wire.rpc.code, wire.rpc.message, wire);
+}
+
+/**
  * The result of a call that failed before the server answered, as text for a model: what happened, whether the tool may
  * have run, and when to try again. Throws errors that are not of this kind.
  */

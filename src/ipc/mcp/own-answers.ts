@@ -84,7 +84,7 @@ const ANSWERS: Readonly<Record<AnsweringTool, Answer>> = {
     const nameOf = (tool: ToolEntry) => shownName(server, tool);
     const described = names.map((name: string) => {
       const tool = tools.find((one) => nameOf(one) === name);
-      if (tool === undefined) return `${name}: no tool has this name. ${didYouMean(name, tools.map(nameOf))}`;
+      if (tool === undefined) return `${name}: no tool has this name; ${whereElse(name, tools.map(nameOf))}`;
       if (tool.blocked !== undefined) return `${name}: it cannot be called: ${tool.blocked}`;
       return JSON.stringify(toolDefinition(tool, name));
     });
@@ -109,6 +109,10 @@ const ANSWERS: Readonly<Record<AnsweringTool, Answer>> = {
     return page.text;
   },
 };
+
+function whereElse(name: string, known: readonly string[]): string {
+  return didYouMean(name, known) || 'find one with search_tools';
+}
 
 function lineOf({ name: own, exposed_name, signature, description }: ToolMatch, isAlone: boolean): string {
   // a server's own name may have a parenthesis; one of a profile has none

@@ -1,4 +1,6 @@
 import { isObject } from '../../shared/json.js';
+import { characterStart } from '../../shared/text/cut-text.js';
+import { matchingLines } from './matching-lines.js';
 
 export interface PageParams {
   offset?: number | undefined;
@@ -10,6 +12,9 @@ export interface PageParams {
 /** The part of a kept text that an agent asked for, or what is wrong with its question. */
 export type TextPage = { text: string } | { problem: string };
 
+/** What is paged. `note`: where it is, as far as the agent has not named it. */
+type TextPart = { text: string; note: string } | { problem: string };
+
 const DEFAULT_LIMIT = 20_000;
 /** A longer text is not parsed for a pointer: the daemon would answer no call meanwhile. */
 const MOST_PARSED = 16 * 2 ** 20;
@@ -19,75 +24,34 @@ const MOST_PARSED = 16 * 2 ** 20;
  * which characters these are, and where the next page begins.
  */
 export function pageOfText(whole: string, asked: PageParams, most: number): TextPage {
-  const part = asked.pointer === undefined ? { text: whole } : partAt(whole, asked.pointer);
+  const part: TextPart =
+    asked.pointer === undefined ? { text: whole, note: '' } : partAt(whole, asked.pointer);
   if ('problem' in part) return part;
-  const text = asked.match === undefined ? part.text : linesWith(part.text, asked.match);
+  const text = asked.match === undefined ? part.text : matchingLines(part.text, asked.match);
   if (text === '' && asked.match !== undefined) return { text: `no line has ${JSON.stringify(asked.match)}` };
   const { offset = 0, limit = DEFAULT_LIMIT } = asked;
   if (offset > text.length)
     return { problem: `offset ${offset} is after the end: ${text.length} characters` };
-  const from = startOf(text, offset);
-  const end = startOf(text, Math.min(text.length, from + Math.max(1, Math.min(limit, most))));
+  const from = characterStart(text, offset);
+  const end = characterStart(text, Math.min(text.length, from + Math.max(1, Math.min(limit, most))));
   const to = end > from ? end : Math.min(text.length, from + 2);
   const rest = to < text.length ? `; next: offset ${to}` : '; this is the end';
-  return { text: `${text.slice(from, to)}\n[characters ${from} to ${to} of ${text.length}${rest}]` };
-}
-
-/** Does not split a surrogate pair. */
-function startOf(text: string, at: number): number {
-  const code = text.charCodeAt(at);
-  return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
-}
-
-/** Of a longer line, such as JSON without spaces, only what is around each match is shown. */
-const LONG_LINE = 2000;
-const AROUND = 200;
-
-/** Upper and lower case count as equal. Each line with its number, the first is 1. */
-function linesWith(text: string, match: string): string {
-  const wanted = match.toLowerCase();
-  let start = 0;
-  return text
-    .split('\n')
-    .flatMap((line, at) => {
-      const offset = start;
-      start += line.length + 1;
-      if (!line.toLowerCase().includes(wanted)) return [];
-      if (line.length <= LONG_LINE || wanted === '') return [`${at + 1}: ${line}`];
-      return piecesAround(line, wanted).map(
-        ([from, to]) => `${at + 1}, at offset ${offset + from}: ${line.slice(from, to)}`,
-      );
-    })
-    .join('\n');
-}
-
-/** Where the parts of a line begin and end that have the text, with what is around it. Parts that meet are one. */
-function piecesAround(line: string, wanted: string): [from: number, to: number][] {
-  const lower = line.toLowerCase();
-  const pieces: [from: number, to: number][] = [];
-  for (let at = lower.indexOf(wanted); at !== -1; at = lower.indexOf(wanted, at + wanted.length)) {
-    const from = startOf(line, Math.max(0, at - AROUND));
-    const to = startOf(line, Math.min(line.length, at + wanted.length + AROUND));
-    const last = pieces.at(-1);
-    if (last !== undefined && last[1] >= from) last[1] = to;
-    else pieces.push([from, to]);
-  }
-  return pieces;
+  return {
+    text: `${text.slice(from, to)}\n[characters ${from} to ${to} of ${text.length}${part.note}${rest}]`,
+  };
 }
 
 /** RFC 6901. A text is given as it is, any other value as JSON. */
-function partAt(whole: string, pointer: string): TextPage {
+function partAt(whole: string, pointer: string): TextPart {
   if (pointer !== '' && !pointer.startsWith('/')) return { problem: "'pointer' must begin with /" };
   if (whole.length > MOST_PARSED)
     return {
       problem: `the result has ${whole.length} characters: too long for 'pointer'; use offset or match`,
     };
-  let value: unknown;
-  try {
-    value = JSON.parse(whole);
-  } catch {
+  const json = jsonOf(whole);
+  if (json === undefined)
     return { problem: "the result is no JSON: use offset or match instead of 'pointer'" };
-  }
+  let { value } = json;
   let place = '';
   for (const word of pointer.split('/').slice(1)) {
     const key = word.replaceAll('~1', '/').replaceAll('~0', '~');
@@ -95,7 +59,36 @@ function partAt(whole: string, pointer: string): TextPage {
     value = (value as Record<string, unknown>)[key];
     place = `${place}/${word}`;
   }
-  return { text: typeof value === 'string' ? value : JSON.stringify(value, null, 1) };
+  const text = typeof value === 'string' ? value : written(value);
+  return text === undefined
+    ? { problem: `${place === '' ? 'the result' : place} is nested too deep: use offset or match instead` }
+    : { text, note: json.note };
+}
+
+/** Undefined where it is nested deeper than the stack is. */
+function written(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, null, 1);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Structured content that is not what the text says is the last line of the kept text. */
+function jsonOf(whole: string): { value: unknown; note: string } | undefined {
+  const all = parsed(whole);
+  if (all !== undefined) return { value: all, note: '' };
+  const structure = parsed(whole.slice(whole.lastIndexOf('\n') + 1));
+  return isObject(structure) ? { value: structure, note: ', in the JSON of the last line' } : undefined;
+}
+
+/** Undefined where it is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function has(value: unknown, key: string): boolean {

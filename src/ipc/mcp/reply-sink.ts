@@ -2,7 +2,7 @@ import type { ForwardSink } from '../../fleet/fleet.js';
 import type { Outcome } from '../../shared/call-sink.js';
 import type { RequestContext } from '../jsonrpc/incoming-request.js';
 import { wasCancelled } from '../jsonrpc/rpc-error.js';
-import { toFailedResult, toRpcError } from './failures.js';
+import { toFailedResult, toTypedError } from './failures.js';
 
 /** Replies to a `tools/call` with the outcome of the call. */
 export class McpReplySink implements ForwardSink {
@@ -44,7 +44,7 @@ export class McpReplySink implements ForwardSink {
   #replyFailure(error: unknown): void {
     let result: Record<string, unknown>;
     try {
-      if (this.#hasTypedErrors) throw toRpcError(error);
+      if (this.#hasTypedErrors) throw toTypedError(error);
       result = toFailedResult(error);
     } catch (rpcError) {
       this.#context.fail(rpcError);

@@ -20,7 +20,7 @@ import { untilCancelled } from '../jsonrpc/until-cancelled.js';
 import { AgentSurface, type AgentSurfaceOptions } from './agent-surface.js';
 import { askClient } from './client-questions.js';
 import { ConnectionResourceWatches } from './connection-resource-watches.js';
-import { toRpcError } from './failures.js';
+import { toRpcError, toTypedError } from './failures.js';
 import type { SuspendableCall } from './mcp-2026/suspendable-call.js';
 import { McpNotifications } from './notifications.js';
 import { McpReplySink } from './reply-sink.js';
@@ -120,6 +120,11 @@ export class McpSession {
   /** Failed calls are answered with typed JSON-RPC errors, for a daemon; else with results, for a model. */
   hasTypedErrors = false;
 
+  /** The error of a failed request, as this client reads it. */
+  toRpcError(error: unknown): unknown {
+    return this.hasTypedErrors ? toTypedError(error) : toRpcError(error);
+  }
+
   /** The client gives its name and version. */
   introduce(client: unknown): void {
     this.#options.introduce?.(client);
@@ -152,7 +157,7 @@ export class McpSession {
       await this.#resources.begin(this.fleet, uri, this.#server);
       return {};
     } catch (error) {
-      throw toRpcError(error);
+      throw this.toRpcError(error);
     }
   }
 
@@ -203,7 +208,7 @@ export class McpSession {
     try {
       return await this.#send(method, raw, params, context);
     } catch (error) {
-      throw toRpcError(error);
+      throw this.toRpcError(error);
     }
   }
 

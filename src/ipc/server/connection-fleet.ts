@@ -48,6 +48,7 @@ export class ConnectionFleet implements ConnectionFacts {
       keptText: (id, owner) => this.#view.fleetForReading().keptText(id, owner),
       instructions: (params) => this.#view.fleetForReading().instructions(params),
       toolsTokens: (server) => this.#view.fleetForReading().toolsTokens(server),
+      prepareSearch: () => this.#view.fleetForReading().prepareSearch(),
       watch: (params, listen) => this.#fleetForUse().watch(params, listen),
       subscribe: (...subscription) => this.#subscribe(...subscription),
       shutdown: (graceMs) => this.#view.fleetForReading().shutdown(graceMs),

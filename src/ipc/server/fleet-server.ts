@@ -72,8 +72,8 @@ export class FleetServer {
   readonly #suspended: SuspendedCalls<SuspendableCall>;
   /** Clients of requests without a session that search tools. */
   readonly #searching = new RecentSet();
-  /** Connections that asked for `fleet/closing`. */
-  readonly #attached = new Set<Peer>();
+  /** Connections that asked for `fleet/closing`, and whether each is that of a page. */
+  readonly #attached = new Map<Peer, boolean>();
   #accepted = 0;
 
   constructor(herd: LocalFleet | FleetProvider, options: FleetServerOptions = {}) {
@@ -118,7 +118,7 @@ export class FleetServer {
       identity: restricted === undefined ? this.#identity : withoutPaths(this.#identity),
       lifecycle: this.#lifecycle,
       shutDown: () => this.shutDown(),
-      notifyOfClosing: () => this.#notifyOfClosing(peer),
+      notifyOfClosing: () => this.#notifyOfClosing(peer, via === 'page'),
       closing: (why) => this.#begin(why),
     };
     for (const [name, method] of Object.entries(METHODS)) {
@@ -139,7 +139,8 @@ export class FleetServer {
 
   /** Sends `fleet/closing` to the connections that asked for it: the daemon begins to end. */
   announce(why: Closing): void {
-    if (this.#lifecycle.beginClosing(why)) for (const peer of this.#attached) peer.notify(CLOSING, why);
+    if (this.#lifecycle.beginClosing(why))
+      for (const peer of this.#attached.keys()) peer.notify(CLOSING, why);
   }
 
   /** The servers have stopped: the daemon goes from `closing` to `closed`. */
@@ -218,15 +219,15 @@ export class FleetServer {
     return isInScope(scope, this.#connectionFleets.get(caller ?? ''));
   }
 
-  /** A client has asked for the end. Returns how many connections got the notice. */
+  /** A client has asked for the end. Returns how many agents got the notice: a page makes no calls for one. */
   #begin(why: Closing): number {
     this.#options.onClosing?.(why);
     this.announce(why);
-    return this.#attached.size;
+    return [...this.#attached.values()].filter((isPage) => !isPage).length;
   }
 
-  #notifyOfClosing(peer: Peer): void {
-    this.#attached.add(peer);
+  #notifyOfClosing(peer: Peer, isPage: boolean): void {
+    this.#attached.set(peer, isPage);
     if (this.#lifecycle.why !== null) peer.notify(CLOSING, this.#lifecycle.why);
   }
 

@@ -135,6 +135,11 @@ export class HerdTransport implements RemoteTransport {
     const { data } = reply.error;
     if (reply.id < FIRST_CALL_ID || !isObject(data) || typeof data.sent !== 'boolean') return false;
     if (typeof data.type !== 'string' || typeof data.message !== 'string') return false;
+    if (isObject(data.rpc)) {
+      // the server itself has answered with this error
+      this.#ports.on.line(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: reply.id, error: data.rpc })));
+      return true;
+    }
     this.#ports.on.lost(reply.id, {
       kind: 'told',
       error: new ToldError(this.#spec, data as unknown as Told),

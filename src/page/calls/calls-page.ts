@@ -10,6 +10,7 @@ import { isLive, onEvents, request, status } from '../live/store.js';
 import { useRequest } from '../live/use-request.js';
 import { AsOf, Empty, ErrorBox, Loading, Page, Section } from '../parts/basics.js';
 import { Button } from '../parts/button.js';
+import { Glyph } from '../parts/glyph.js';
 import { Choice, FilterBox } from '../parts/inputs.js';
 import { go, href, route } from '../parts/route.js';
 import { dateAndTime, plural } from '../text/format.js';
@@ -19,8 +20,8 @@ import { FiguresTable } from './figures-table.js';
 
 const PAGE_SIZE = 100;
 const MOST_LIVE = 50;
-/** More rows a second than this are not readable. */
-const LIVE_EVERY_MS = 500;
+/** Rows come and go together: more often they could not be read, and each has elements that the browser frees late. */
+const LIVE_EVERY_MS = 1000;
 /** A call that ended this long before the audit was read may be missing in its answer. */
 const WRITTEN_MS = 1000;
 const TYPING_MS = 250;
@@ -33,7 +34,7 @@ export function CallsPage(): VNode {
   const change = (next: Partial<CallFilter>, isReplacing = false) =>
     go(href('calls', [], { ...filter, ...next }), isReplacing);
   return html`
-    <${Page} title="Calls" subtitle="Every request to a server: who called what, how long it took, how it ended. No values of arguments or results.">
+    <${Page} title="Calls" subtitle="Every request to a server: who called what, how long it took, how it ended. A call failed also if its tool reported an error. No values of arguments or results.">
       <${Filters} filter=${filter} change=${change} />
       ${error && html`<${ErrorBox} error=${error} title="The audit could not be read." />`}
       ${fetched === null && error === null && html`<${Loading} what="the audit" />`}
@@ -81,7 +82,7 @@ function Filters({ filter, change }: FiltersProps): VNode {
         (
           key,
         ) => html`<button type="button" class="small chip" key=${key} onClick=${() => change({ [key]: '' })}
-          aria-label=${`Remove the filter ${key} ${filter[key]}`}>${key}: ${filter[key]} <span aria-hidden="true">✕</span></button>`,
+          aria-label=${`Remove the filter ${key} ${filter[key]}`}>${key}: ${filter[key]} <${Glyph} shape="close" /></button>`,
       )}
     </div>`;
 }
@@ -105,20 +106,25 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
   useEffect(() => {
     const isWanted = callMatcher(paramsOf(filter));
     let waiting: readonly CallEvent[] = [];
+    let surplus = 0;
+    let unseen = 0;
     const show = () => {
       const all = live.peek().length + waiting.length;
-      if (all > MOST_LIVE) skipped.value += all - MOST_LIVE;
+      skipped.value += surplus + Math.max(0, all - MOST_LIVE);
+      missed.value += unseen;
       live.value = appended(live.peek(), waiting, MOST_LIVE);
       waiting = [];
+      surplus = 0;
+      unseen = 0;
     };
     const timer = setInterval(show, LIVE_EVERY_MS);
     const end = onEvents((events) => {
       const calls = events.filter((event): event is CallEvent => event.topic === 'call' && isWanted(event));
       if (!isFollowing.peek()) {
-        missed.value += calls.length;
+        unseen += calls.length;
         return;
       }
-      skipped.value += Math.max(0, waiting.length + calls.length - MOST_LIVE);
+      surplus += Math.max(0, waiting.length + calls.length - MOST_LIVE);
       waiting = appended(waiting, calls, MOST_LIVE);
     });
     return () => {
@@ -165,7 +171,7 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
       }
       ${
         calls.length === 0
-          ? html`<${Empty} title="No calls match.">The audit has ${plural(searched.records, 'record')}${
+          ? html`<${Empty} title=${searched.records === 0 ? 'No call was made yet.' : 'No calls match.'}>The audit has ${plural(searched.records, 'record')}${
               searched.from && ` since ${dateAndTime(Date.parse(searched.from))}`
             }.<//>`
           : html`<${CallsTable} calls=${calls} />`

@@ -4,6 +4,7 @@ import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { CallEvent } from '../../fleet/fleet.js';
 import { JsonView, Pill } from '../parts/basics.js';
+import { Glyph } from '../parts/glyph.js';
 import { href } from '../parts/route.js';
 import { type Column, Table } from '../parts/table.js';
 import { callerName } from '../text/caller.js';
@@ -45,7 +46,7 @@ function Disclosure({ call, open }: { call: CallEvent; open: Opened }): VNode {
     open.value = next;
   };
   return html`<button type="button" class="quiet small disclose" aria-expanded=${isOpen} title=${dateAndTime(ms)}
-    onClick=${toggle}><span aria-hidden="true" class="arrow">${isOpen ? '▼' : '▶'}</span>${
+    onClick=${toggle}><${Glyph} shape=${isOpen ? 'down' : 'right'} />${
       Date.now() - ms > DAY_MS ? dateAndTime(ms) : clock(ms)
     }</button>`;
 }

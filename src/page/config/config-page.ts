@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import type { ConfigProblem, ReloadReport } from '../../fleet/fleet.js';
+import type { ConfigDescription } from '../../fleet/ui.js';
 import { refreshSoon, request, status } from '../live/store.js';
 import { type Fetched, useRequest } from '../live/use-request.js';
 import { AsOf, CopyButton, Empty, ErrorBox, Loading, Page, Pill, Section } from '../parts/basics.js';
@@ -9,25 +10,13 @@ import { href } from '../parts/route.js';
 import { Table } from '../parts/table.js';
 import { act } from '../parts/toast.js';
 import { plural, shortPath } from '../text/format.js';
-import { type TrustedFile, TrustSection } from './trust.js';
-
-/** The answer of `page/config`. */
-interface ConfigReport {
-  file: string;
-  problems: readonly ConfigProblem[];
-  warnings: readonly ConfigProblem[];
-  config_error: string | null;
-  /** Null: the file is wrong, so a reload would change nothing. */
-  plan: ReloadReport | null;
-  entries: readonly { server: string; file: string; line: number }[];
-  trust: readonly TrustedFile[];
-}
+import { TrustSection } from './trust.js';
 
 /** The page reads the files again this often: an editor may have changed them. */
 const EVERY_MS = 4000;
 
 export function ConfigPage(): VNode {
-  const config = useRequest<ConfigReport>('page/config', {}, { everyMs: EVERY_MS });
+  const config = useRequest<ConfigDescription>('page/config', {}, { everyMs: EVERY_MS });
   const { fetched, error, refresh } = config;
   const actions = html`<${Button} onClick=${() => reload(refresh)}>Reload<//>`;
   const subtitle = fetched && html`<code>${fetched.value.file}</code> <${AsOf} at=${fetched.at} />`;
@@ -39,7 +28,7 @@ export function ConfigPage(): VNode {
     <//>`;
 }
 
-function Sections({ config }: { config: Fetched<ConfigReport> }): VNode {
+function Sections({ config }: { config: Fetched<ConfigDescription> }): VNode {
   const { problems, warnings, config_error, plan, entries, trust } = config.fetched!.value;
   return html`
     <${Problems} problems=${problems} warnings=${warnings} configError=${config_error} />
@@ -141,7 +130,7 @@ function Plan({ plan, onReload }: { plan: ReloadReport | null; onReload(): Promi
     <//>`;
 }
 
-type Entry = ConfigReport['entries'][number];
+type Entry = ConfigDescription['entries'][number];
 
 function Entries({ entries }: { entries: readonly Entry[] }): VNode {
   // the servers of a file that is not allowed have no page

@@ -1,22 +1,12 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
+import type { TrustedFile } from '../../fleet/ui.js';
 import { refreshSoon, request } from '../live/store.js';
 import { Code, Pill, Section } from '../parts/basics.js';
 import { Button } from '../parts/button.js';
 import { confirm } from '../parts/dialog.js';
 import { act, say } from '../parts/toast.js';
 import type { Tone } from '../text/server-state.js';
-
-/** An agent file: whether the user allowed it, and what it would run. */
-export interface TrustedFile {
-  file: string;
-  status: 'allowed' | 'not allowed' | 'changed' | 'unreadable';
-  digest: string | null;
-  problem: string | null;
-  servers: readonly Record<string, unknown>[];
-  /** The words of `toolherd allow`. */
-  would_run: readonly string[];
-}
 
 const TONES: Readonly<Record<TrustedFile['status'], Tone>> = {
   allowed: 'good',

@@ -1,4 +1,5 @@
 import type { FleetHistory } from '../../fleet/fleet.js';
+import { HISTORY_MINUTES } from '../../fleet/history.js';
 import { added, bucketed, sum } from '../text/series.js';
 
 export interface DaySeries {
@@ -21,7 +22,7 @@ const WINDOWS = [
   [180, 2, '3 hours'],
   [360, 5, '6 hours'],
   [720, 5, '12 hours'],
-  [1440, 10, '24 hours'],
+  [HISTORY_MINUTES, 10, '24 hours'],
 ] as const;
 
 /** The smallest window that has everything that was recorded: a daemon of ten minutes would fill one bar of a day. */

@@ -1,6 +1,8 @@
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
+import { useMemo } from 'preact/hooks';
 import type { ServerHistory, ServerStatus } from '../../fleet/fleet.js';
+import { HISTORY_MINUTES } from '../../fleet/history.js';
 import { Ago, StateBadge } from '../parts/basics.js';
 import { OrderButtons } from '../parts/orders.js';
 import { href } from '../parts/route.js';
@@ -20,12 +22,15 @@ export interface ServersTableProps {
 
 /** A row for each server. On a narrow screen a row is a card. */
 export function ServersTable({ servers, history, window }: ServersTableProps): VNode {
-  return html`<${Table} caption="Servers" columns=${columnsFor(history, window ?? [1440, 10, '24 hours'])} rows=${servers} keyOf=${serverKey} />`;
+  const [minutes, , span] = window ?? [HISTORY_MINUTES, 10, '24 hours'];
+  const columns = useMemo(() => columnsFor(history, minutes, span), [history, minutes, span]);
+  return html`<${Table} caption="Servers" columns=${columns} rows=${servers} keyOf=${serverKey} />`;
 }
 
 function columnsFor(
   history: ReadonlyMap<string, ServerHistory>,
-  [minutes, , span]: NonNullable<ServersTableProps['window']>,
+  minutes: number,
+  span: string,
 ): Column<ServerStatus>[] {
   return [
     {
@@ -53,9 +58,9 @@ function columnsFor(
         if (known === undefined) return '';
         const shown = known.calls.slice(-minutes);
         const calls = sum(shown);
-        const failures = sum(known.failures);
-        const label = `${plural(calls, 'call')}, ${plural(failures, 'failure')} in the last ${span}`;
-        return html`<${Sparkline} values=${shown} marks=${known.failures.slice(-minutes)} label=${label} />`;
+        const marks = known.failures.slice(-minutes);
+        const label = `${plural(calls, 'call')}, ${plural(sum(marks), 'failure')} in the last ${span}`;
+        return html`<${Sparkline} values=${shown} marks=${marks} label=${label} />`;
       },
     },
     {

@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { FleetHistory } from '../../fleet/fleet.js';
+import { HISTORY_MINUTES } from '../../fleet/history.js';
 import { mergeHistory } from './merge-history.js';
 import { epoch, isLive, request, type Stamped } from './store.js';
 
 const EVERY_MS = 5000;
-const DAY_MINUTES = 1440;
 /** A tab that was hidden for longer fetches the day again. */
 const TAIL_MINUTES = 15;
 
@@ -20,7 +20,7 @@ async function fetchHistory(): Promise<void> {
     const kept = fetchedEpoch === epoch.peek() ? history.peek() : null;
     const tail = kept && (await request<FleetHistory>('fleet/history', { minutes: TAIL_MINUTES }));
     const merged = kept && tail ? mergeHistory(kept.value, tail) : undefined;
-    const value = merged ?? (await request<FleetHistory>('fleet/history', { minutes: DAY_MINUTES }));
+    const value = merged ?? (await request<FleetHistory>('fleet/history', { minutes: HISTORY_MINUTES }));
     history.value = { value, at: Date.now() };
     fetchedEpoch = epoch.peek();
   } catch {

@@ -1,7 +1,6 @@
 import type { FleetHistory, ServerHistory } from '../../fleet/fleet.js';
+import { HISTORY_MINUTES } from '../../fleet/history.js';
 import { serverKey } from '../text/server-state.js';
-
-const DAY_MINUTES = 1440;
 
 /**
  * A history with a newer tail of it, so that the page fetches a day once and then a few minutes at a time. The servers are
@@ -12,7 +11,7 @@ export function mergeHistory(kept: FleetHistory, tail: FleetHistory): FleetHisto
   const offset = Math.round((Date.parse(tail.from) - Date.parse(kept.from)) / minute);
   const length = lengthOf(kept);
   if (tail.minute_ms !== minute || offset < 0 || offset > length) return undefined;
-  const surplus = Math.max(0, offset + lengthOf(tail) - DAY_MINUTES);
+  const surplus = Math.max(0, offset + lengthOf(tail) - HISTORY_MINUTES);
   const before = new Map(kept.servers.map((server) => [serverKey(server), server]));
   const join = <Value>(old: readonly Value[] | undefined, added: readonly Value[], none: Value): Value[] =>
     [...(old?.slice(0, offset) ?? new Array<Value>(offset).fill(none)), ...added].slice(surplus);

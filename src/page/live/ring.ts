@@ -10,7 +10,7 @@ export function appended<Value>(
 }
 
 /**
- * Collects values and hands them over together, once a frame. It keeps at most `limit` of them: the oldest are dropped and
+ * Collects values and hands them over together, when `schedule` calls. It keeps at most `limit` of them: the oldest are dropped and
  * counted, so a tab that the browser does not paint does not grow.
  */
 export class Batch<Value> {

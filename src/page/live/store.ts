@@ -1,9 +1,9 @@
 import { computed, signal } from '@preact/signals';
-import type { CallEvent, Closing, FleetEvent, FleetStatus, StateEvent, Topic } from '../../fleet/fleet.js';
+import type { Closing, FleetEvent, FleetStatus, StateEvent, Topic } from '../../fleet/fleet.js';
 import type { Hello } from '../../fleet/hello.js';
 import { Connection, type LinkState, type RequestOptions } from './connection.js';
 import { withEvents } from './reduce.js';
-import { appended, Batch } from './ring.js';
+import { Batch } from './ring.js';
 
 /** A value and when the daemon gave it (ms). */
 export interface Stamped<Value> {
@@ -11,28 +11,27 @@ export interface Stamped<Value> {
   at: number;
 }
 
-const KEPT_CALLS = 500;
-const KEPT_STATES = 300;
-/** Of one frame. More than a page can show; the rest is counted. */
+/** Of one batch. A page that gets more asks for everything anew. */
 const MAX_PENDING = 5000;
+/** Between two batches: a thousand events a second are ten drawings, and the first event is drawn in the next frame. */
+const BATCH_MS = 100;
+/** In a tab that is not seen. */
+const HIDDEN_BATCH_MS = 250;
 const STATUS_EVERY_MS = 2000;
 /** Several events become one request. */
 const STATUS_SOON_MS = 150;
+/** A page that is too slow for the events would be slower still if it asked for everything each time. */
+const ANEW_MS = 1000;
 const BASE_TOPICS: readonly Topic[] = ['state', 'catalog', 'call'];
 
 /** Whether the page hears of the daemon. Anything shown while it is not `open` is old. */
 export const link = signal<LinkState>({ kind: 'connecting', since: Date.now() });
 export const isLive = computed(() => link.value.kind === 'open');
-/** Counts the connections: a change means that everything has to be fetched again. */
+/** A change means that everything has to be fetched again: after each connection, and where events were lost. */
 export const epoch = signal(0);
 export const status = signal<Stamped<FleetStatus> | null>(null);
 /** Set while the daemon says that it ends. */
 export const closing = signal<Closing | null>(null);
-/** The newest last. */
-export const recentCalls = signal<readonly CallEvent[]>([]);
-export const recentStates = signal<readonly StateEvent[]>([]);
-/** How many events this page could not keep, since it was opened. */
-export const droppedEvents = signal(0);
 /** The present second. */
 export const clockTime = signal(Date.now());
 /** The present second, for texts such as `12s ago`. Without the daemon, when the page last heard of it: nothing grows older. */
@@ -41,7 +40,7 @@ export const now = signal(Date.now());
 type Listener = (events: readonly FleetEvent[]) => void;
 const listeners = new Set<Listener>();
 
-/** Hears of all events of a frame together. Returns the function that ends it. */
+/** Hears of all events of a batch together. Returns the function that ends it. */
 export function onEvents(listener: Listener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -63,18 +62,19 @@ export function retryNow(): void {
   connection?.retryNow();
 }
 
-const nextFrame = (run: () => void): void => {
+let batchedAt = 0;
+
+const nextBatch = (run: () => void): void => {
   // a hidden tab paints no frames
-  if (document.hidden) setTimeout(run, 250);
-  else requestAnimationFrame(run);
+  if (document.hidden) return void setTimeout(run, HIDDEN_BATCH_MS);
+  const waitMs = Math.max(0, batchedAt + BATCH_MS - performance.now());
+  setTimeout(() => requestAnimationFrame(run), waitMs);
 };
 
-const batch = new Batch<FleetEvent>(MAX_PENDING, nextFrame, (events, dropped) => {
-  if (dropped > 0) droppedEvents.value += dropped;
-  const calls = events.filter((event): event is CallEvent => event.topic === 'call');
+const batch = new Batch<FleetEvent>(MAX_PENDING, nextBatch, (events, dropped) => {
+  batchedAt = performance.now();
+  if (dropped > 0) fetchAnew();
   const states = events.filter((event): event is StateEvent => event.topic === 'state');
-  recentCalls.value = appended(recentCalls.value, calls, KEPT_CALLS);
-  recentStates.value = appended(recentStates.value, states, KEPT_STATES);
   if (status.value !== null && states.length > 0)
     status.value = { ...status.value, value: withEvents(status.value.value, states) };
   for (const listen of listeners) listen(events);
@@ -86,6 +86,19 @@ let soon: ReturnType<typeof setTimeout> | undefined;
 /** Fetches the status within STATUS_SOON_MS, once for many calls. */
 export function refreshSoon(): void {
   soon ??= setTimeout(() => void refreshStatus(), STATUS_SOON_MS);
+}
+
+let isAskingAnew = false;
+
+/** Events were lost: what is shown may be wrong. */
+function fetchAnew(): void {
+  if (isAskingAnew) return;
+  isAskingAnew = true;
+  setTimeout(() => {
+    isAskingAnew = false;
+    epoch.value += 1;
+    refreshSoon();
+  }, ANEW_MS);
 }
 
 let isFetching = false;
@@ -118,6 +131,7 @@ export function startStore(url: string): void {
     },
     onNotification: (method, params) => {
       if (method === 'fleet/event') batch.add(params as unknown as FleetEvent);
+      else if (method === 'fleet/dropped') fetchAnew();
       else if (method === 'fleet/closing') closing.value = params as unknown as Closing;
     },
     explain: () => whyRefused(url),

@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import type { ComponentChildren, VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { type Order, type SortValue, sorted } from '../text/sort.js';
+import { Glyph } from './glyph.js';
 
 export interface Column<Row> {
   id: string;
@@ -62,8 +63,9 @@ export function Table<Row>({
         ${
           column.sort === undefined
             ? html`<span class=${column.isTitleUnseen === true ? 'unseen' : undefined}>${column.title}</span>`
-            : html`<button type="button" class="sort" onClick=${() => choose(column)}>${column.title}<span
-              aria-hidden="true" class="arrow">${order === undefined ? '' : order === 'up' ? '▲' : '▼'}</span></button>`
+            : html`<button type="button" class="sort" onClick=${() => choose(column)}>${column.title}${
+                order !== undefined && html`<${Glyph} shape=${order} />`
+              }</button>`
         }
       </th>`;
   };

@@ -3,6 +3,7 @@ import { html } from 'htm/preact';
 import type { VNode } from 'preact';
 import { FleetError } from '../live/fleet-error.js';
 import type { Tone } from '../text/server-state.js';
+import { Glyph } from './glyph.js';
 
 interface Toast {
   id: number;
@@ -55,7 +56,7 @@ export function Toasts(): VNode {
         ({ id, tone, text, more }) => html`
           <div class="toast ${tone}" key=${id}>
             <div><p>${text}</p>${more && html`<p class="pre muted">${more}</p>`}</div>
-            <button type="button" class="quiet small" aria-label="Dismiss" onClick=${() => dismiss(id)}>✕</button>
+            <button type="button" class="quiet small" aria-label="Dismiss" onClick=${() => dismiss(id)}><${Glyph} shape="close" /></button>
           </div>`,
       )}
     </div>`;

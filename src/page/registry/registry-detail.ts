@@ -5,6 +5,7 @@ import { shellWord } from '../../shared/text/shell-word.js';
 import { useRequest } from '../live/use-request.js';
 import { ErrorBox, Loading, Pill, Section } from '../parts/basics.js';
 import { Button } from '../parts/button.js';
+import { Glyph } from '../parts/glyph.js';
 import { AddForm } from './add-form.js';
 
 /** What a server needs: a variable. */
@@ -49,7 +50,7 @@ interface ShowAnswer {
 export function RegistryDetail({ name, onClose }: { name: string; onClose(): void }): VNode {
   const { fetched, error } = useRequest<ShowAnswer>('page/registry_show', { name });
   const isAdding = useSignal(false);
-  const close = html`<${Button} isLocal tone="quiet" size="small" label="Close the server" onClick=${onClose}>✕<//>`;
+  const close = html`<${Button} isLocal tone="quiet" size="small" label="Close the server" onClick=${onClose}><${Glyph} shape="close" /><//>`;
   return html`
     <${Section} title=${name} class="split-detail" aside=${close}>
       <div class="card-body tool">

@@ -83,8 +83,9 @@ export function RegistryPage(): VNode {
         error.value === null &&
         !isBusy.value &&
         html`
-        <${Empty} title="Search for a server to add."><p>An empty search shows all. The same in a terminal:
-          <code>toolherd search</code></p><//>`
+        <${Empty} title="Search for a server to add.">
+          <p>An empty search shows all. In a terminal: <code>toolherd search</code></p>
+        <//>`
       }
       ${
         found.value &&

@@ -47,7 +47,7 @@ export function Charts({ inspection }: { inspection: Inspection }): VNode | null
         html`<${Chart} name=${isTransient ? 'Transient server' : 'Keeper'} about="whether it should run: restarts, backoff, quarantine"
         drawing=${upper} present=${present} last=${lastStep(journal, 'keeper')} />`
       }
-      <${Chart} name=\"Server\" about=${`one run of it, number ${status.incarnation}`} drawing=${charts.value.server}
+      <${Chart} name="Server" about=${`one run of it, number ${status.incarnation}`} drawing=${charts.value.server}
         present=${snapshot.server} last=${lastStep(journal, 'server')} />
     </div>`;
 }

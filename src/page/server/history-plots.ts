@@ -1,14 +1,27 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import uPlot from 'uplot';
+import { useMemo, useState } from 'preact/hooks';
+import type uPlot from 'uplot';
 import type { FleetHistory, ServerHistory } from '../../fleet/fleet.js';
 import { useRequest } from '../live/use-request.js';
 import { AsOf, ErrorBox, Section } from '../parts/basics.js';
 import { Choice } from '../parts/inputs.js';
-import { onThemeChange, token } from '../parts/tokens.js';
-import { clock, memory, plural } from '../text/format.js';
+import {
+  bars,
+  COUNT_STEPS,
+  fromZero,
+  hourText,
+  MARKS,
+  markOf,
+  marks,
+  Plot,
+  type PlotProps,
+  timeAxis,
+  valueAxis,
+} from '../parts/plot.js';
+import { token } from '../parts/tokens.js';
+import { memory, plural } from '../text/format.js';
 import { sum } from '../text/series.js';
 
 const RANGES = [
@@ -50,81 +63,38 @@ function Plots({ history, series }: { history: FleetHistory; series: ServerHisto
   const words = (calls: number, failures: number, restarts: number) =>
     `${plural(calls, 'call')}, ${failures} failed, ${plural(restarts, 'restart')}`;
   const { calls, failures, restarts, rss_bytes } = series;
+  const memoryData = useMemo(() => [times, rss_bytes] as uPlot.AlignedData, [history]);
+  const callsData = useMemo((): uPlot.AlignedData => {
+    return [times, calls, failures.map((value) => value || null), restarts.map(markOf)];
+  }, [history]);
   return html`
-    <${Plot} title="Memory" words=${memoryWords} times=${times} isMemory
-      at=${(index: number) => memory(rss_bytes[index] ?? null)}
-      lines=${[{ values: rss_bytes, colour: '--chart-calls', kind: 'area' }]} />
-    <${Plot} title="Calls" words=${words(sum(calls), sum(failures), sum(restarts))} times=${times}
-      at=${(index: number) => words(calls[index] ?? 0, failures[index] ?? 0, restarts[index] ?? 0)}
-      lines=${[
-        { values: calls, colour: '--chart-calls', kind: 'bars' },
-        { values: failures.map((value) => value || null), colour: '--bad-dot', kind: 'bars' },
-        {
-          values: restarts.map((value) => (value > 0 ? 0.94 : null)),
-          colour: '--chart-restarts',
-          kind: 'marks',
-        },
-      ]} />`;
+    <${Series} title="Memory" words=${memoryWords} data=${memoryData} options=${memoryOptions}
+      at=${(index: number) => memory(rss_bytes[index] ?? null)} />
+    <${Series} title="Calls" words=${words(sum(calls), sum(failures), sum(restarts))} data=${callsData} options=${callsOptions}
+      at=${(index: number) => words(calls[index] ?? 0, failures[index] ?? 0, restarts[index] ?? 0)} />`;
 }
 
-interface Line {
-  values: readonly (number | null)[];
-  colour: `--${string}`;
-  /** `marks`: dots at the top. */
-  kind: 'area' | 'bars' | 'marks';
-}
-
-interface PlotProps {
+interface SeriesProps {
   title: string;
   /** What a screen reader says of it. */
   words: string;
-  times: readonly number[];
-  lines: readonly Line[];
+  data: uPlot.AlignedData;
+  options: PlotProps['options'];
   /** The words for one minute. */
   at(index: number): string;
-  isMemory?: boolean;
 }
 
 const HEIGHT = 140;
 
-function Plot({ title, words, times, lines, at, isMemory = false }: PlotProps): VNode {
-  const box = useRef<HTMLDivElement>(null);
-  const plot = useRef<uPlot | null>(null);
+/** A plot, and above it what it shows in words: of the minute under the pointer, or of all. */
+function Series({ title, words, data, options, at }: SeriesProps): VNode {
   const [hovered, setHovered] = useState<number | null>(null);
-  const data = [times, ...lines.map(({ values }) => values)] as uPlot.AlignedData;
-  const latest = useRef(data);
-  latest.current = data;
-  useEffect(() => {
-    const parent = box.current!;
-    const draw = () => {
-      plot.current?.destroy();
-      plot.current = new uPlot(
-        optionsOf(parent.clientWidth, lines, isMemory, setHovered),
-        latest.current,
-        parent,
-      );
-    };
-    draw();
-    const resized = new ResizeObserver(() =>
-      plot.current?.setSize({ width: parent.clientWidth, height: HEIGHT }),
-    );
-    resized.observe(parent);
-    // colours are drawn, so another theme needs another drawing
-    const endTheme = onThemeChange(draw);
-    return () => {
-      resized.disconnect();
-      endTheme();
-      plot.current?.destroy();
-      plot.current = null;
-    };
-  }, []);
-  useEffect(() => plot.current?.setData(data), [times.at(-1), ...lines.map(({ values }) => values.join())]);
-  const shown =
-    hovered === null || times[hovered] === undefined ? words : `${hourText(times[hovered]!)}: ${at(hovered)}`;
+  const time = hovered === null ? undefined : data[0][hovered];
+  const shown = time === undefined ? words : `${hourText(time)}: ${at(hovered!)}`;
   return html`
     <figure class="series">
       <figcaption><strong>${title}</strong> <span class="muted">${shown}</span></figcaption>
-      <div ref=${box} role="img" aria-label=${`${title}: ${words}`}></div>
+      <${Plot} data=${data} label=${`${title}: ${words}`} height=${HEIGHT} options=${options} onHover=${setHovered} />
     </figure>`;
 }
 
@@ -132,62 +102,30 @@ const MIB = 1024 ** 2;
 const MEMORY_STEPS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384].map(
   (step) => step * MIB,
 );
-const COUNT_STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 100_000, 1_000_000];
 
-function optionsOf(
-  width: number,
-  lines: readonly Line[],
-  isMemory: boolean,
-  onHover: (index: number | null) => void,
-): uPlot.Options {
-  const axis: uPlot.Axis = {
-    stroke: token('--muted'),
-    font: `11px ${token('--font')}`,
-    ticks: { show: false },
-  };
-  const least = isMemory ? 4 * MIB : 4;
+function memoryOptions(): ReturnType<PlotProps['options']> {
+  const colour = token('--chart-calls');
+  const values = (_plot: uPlot, ticks: number[]) => ticks.map(memory);
   return {
-    width,
-    height: HEIGHT,
-    padding: [8, 8, 0, 0],
-    legend: { show: false },
-    cursor: { y: false, points: { show: false }, drag: { setScale: false, x: false, y: false } },
-    scales: {
-      x: { time: true },
-      y: { range: (_, __, most) => [0, Math.max(least, (most ?? 0) * 1.12)] },
-      marks: { range: [0, 1] },
-    },
-    axes: [
-      { ...axis, grid: { show: false }, size: 24, space: 70, values: (_, ticks) => ticks.map(hourText) },
+    scales: { x: { time: true }, y: fromZero(4 * MIB) },
+    axes: [timeAxis(), valueAxis({ size: 60, space: 32, incrs: MEMORY_STEPS, values })],
+    series: [
+      {},
       {
-        ...axis,
-        grid: { stroke: token('--line'), width: 1 },
-        size: isMemory ? 60 : 40,
-        space: 32,
-        incrs: isMemory ? MEMORY_STEPS : COUNT_STEPS,
-        ...(isMemory && { values: (_: uPlot, ticks: number[]) => ticks.map(memory) }),
+        stroke: colour,
+        width: 1.5,
+        fill: `${colour}33`,
+        points: { show: true, size: 5, fill: colour, filter: alone },
       },
     ],
-    series: [{}, ...lines.map(seriesOf)],
-    hooks: { setCursor: [({ cursor }) => onHover(cursor.idx ?? null)] },
   };
 }
 
-function seriesOf({ kind, colour }: Line): uPlot.Series {
-  const fill = token(colour);
-  if (kind === 'area')
-    return {
-      stroke: fill,
-      width: 1.5,
-      fill: `${fill}33`,
-      points: { show: true, size: 5, fill, filter: alone },
-    };
-  if (kind === 'bars')
-    return { fill, paths: uPlot.paths.bars!({ size: [0.8, 14] }), points: { show: false } };
+function callsOptions(): ReturnType<PlotProps['options']> {
   return {
-    scale: 'marks',
-    paths: () => null,
-    points: { show: true, size: 7, fill, stroke: token('--surface'), width: 1 },
+    scales: { x: { time: true }, y: fromZero(4), marks: MARKS },
+    axes: [timeAxis(), valueAxis({ size: 40, space: 32, incrs: COUNT_STEPS })],
+    series: [{}, bars('--chart-calls', 14), bars('--bad-dot', 14), marks('--chart-restarts')],
   };
 }
 
@@ -198,7 +136,3 @@ const alone: uPlot.Series.Points.Filter = (plot, index) => {
     (at) => values[at] != null && values[at - 1] == null && values[at + 1] == null,
   );
 };
-
-function hourText(seconds: number): string {
-  return clock(seconds * 1000).slice(0, 5);
-}

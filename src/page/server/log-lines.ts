@@ -46,8 +46,11 @@ export class LogBuffer {
   #next = 0;
   /** Lines that arrived before the log was read: the answer has most of them as well. */
   #early: LogEntry[] | null = [];
-  /** How many lines were dropped because there were too many. */
-  dropped = 0;
+
+  /** Whether the answer is there: before that nothing is known of the log. */
+  get isRead(): boolean {
+    return this.#early === null;
+  }
 
   get lines(): readonly LogLine[] {
     return this.#lines;
@@ -67,18 +70,11 @@ export class LogBuffer {
     else this.#early = [...this.#early, ...entries].slice(-MAX_LINES);
   }
 
-  clear(): void {
-    this.#lines = [];
-    this.dropped = 0;
-  }
-
   #append(entries: readonly LogEntry[]): void {
     const added = entries.map(({ time, level, source, text }) => {
       return { id: this.#next++, time, level, kind: kindOf(source), source, text };
     });
-    const all = [...this.#lines, ...added];
-    this.dropped += Math.max(0, all.length - MAX_LINES);
-    this.#lines = all.slice(-MAX_LINES);
+    this.#lines = [...this.#lines, ...added].slice(-MAX_LINES);
   }
 }
 

@@ -1,16 +1,17 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { LogEntry } from '../../fleet/fleet.js';
 import { LOG_LEVELS, type LogLevel } from '../../shared/mcp/log-levels.js';
 import { shellWord } from '../../shared/text/shell-word.js';
 import { FleetError } from '../live/fleet-error.js';
 import { epoch, followLog, isLive, onEvents, request } from '../live/store.js';
-import { Empty, ErrorBox, Section } from '../parts/basics.js';
+import { Empty, ErrorBox, Loading, Section } from '../parts/basics.js';
 import { Choice, FilterBox } from '../parts/inputs.js';
 import { clock, dateAndTime, plural } from '../text/format.js';
 import { entryOfEvent, filterLines, LogBuffer, type LogKind, type LogLine } from './log-lines.js';
+import { Slots } from './slots.js';
 
 const KINDS: readonly (readonly [LogKind, string])[] = [
   ['output', 'stderr'],
@@ -25,7 +26,8 @@ const READ = 1000;
 /** The log of a server: what was written, and what is written now. */
 export function Logs({ server }: { server: string }): VNode {
   const buffer = useRef(new LogBuffer());
-  const lines = useSignal<readonly LogLine[]>([]);
+  /** Null: not read yet. */
+  const lines = useSignal<readonly LogLine[] | null>(null);
   const error = useSignal<FleetError | null>(null);
   const level = useSignal<LogLevel>('trace');
   const search = useSignal('');
@@ -43,7 +45,7 @@ export function Logs({ server }: { server: string }): VNode {
       );
       if (added.length === 0) return;
       current.add(added);
-      lines.value = current.lines;
+      if (current.isRead) lines.value = current.lines;
     });
     const endFollowing = followLog(server);
     const read = async () => {
@@ -65,7 +67,8 @@ export function Logs({ server }: { server: string }): VNode {
     };
   }, [server, connection]);
 
-  const found = filterLines(lines.value, { level: level.value, search: search.value, kinds: kinds.value });
+  const known = lines.value ?? [];
+  const found = filterLines(known, { level: level.value, search: search.value, kinds: kinds.value });
   const shown = found.slice(-SHOWN);
   const toggle = (kind: LogKind) => {
     const next = new Set(kinds.value);
@@ -89,8 +92,9 @@ export function Logs({ server }: { server: string }): VNode {
   return html`
     <${Section} title="Log" aside=${aside}>
       ${error.value && html`<${ErrorBox} error=${error.value} />`}
-      ${lines.value.length === 0 && error.value === null && html`<${Empty} title="Nothing was logged." />`}
-      ${lines.value.length > 0 && found.length === 0 && html`<${Empty} title="No line fits this filter." />`}
+      ${lines.value === null && error.value === null && html`<${Loading} what="the log" />`}
+      ${lines.value?.length === 0 && error.value === null && html`<${Empty} title="Nothing was logged." />`}
+      ${known.length > 0 && found.length === 0 && html`<${Empty} title="No line fits this filter." />`}
       ${
         shown.length > 0 &&
         html`<${LogView} lines=${shown} isFollowing=${isFollowing.value}
@@ -99,7 +103,7 @@ export function Logs({ server }: { server: string }): VNode {
       ${
         found.length > 0 &&
         html`
-        <p class="log-foot muted">${plural(shown.length, 'line')} of ${found.length} that fit; ${lines.value.length} were
+        <p class="log-foot muted">${plural(shown.length, 'line')} of ${found.length} that fit; ${known.length} were
           read. The whole log: <code>toolherd logs ${shellWord(server)}</code></p>`
       }
     <//>`;
@@ -117,19 +121,28 @@ function LogView({ lines, isFollowing, onScrollUp }: LogViewProps): VNode {
   useEffect(() => {
     if (isFollowing && box.current !== null) box.current.scrollTop = box.current.scrollHeight;
   }, [isFollowing, lines.at(-1)?.id, lines.length]);
+  const slots = useRef(new Slots());
+  const slotOf = slots.current.assign(lines);
   const onWheel = (event: WheelEvent) => {
     if (event.deltaY < 0 && isFollowing) onScrollUp();
   };
   return html`
     <div class="log" ref=${box} tabindex="0" role="log" aria-label="Lines of the log" aria-live="off" onWheel=${onWheel}>
-      ${lines.map(
-        ({ id, time, level, kind, source, text }) => html`
-          <div key=${id} class=${`log-line ${level} from-${kind}`}>
-            <time datetime=${time} title=${dateAndTime(Date.parse(time))}>${clock(Date.parse(time))}</time>
-            <span class="log-level">${level}</span>
-            <span class="log-source">${source ?? ''}</span>
-            <span class="log-text">${text}</span>
-          </div>`,
-      )}
+      ${lines.map((line) => html`<${Line} key=${slotOf.get(line.id)} line=${line} />`)}
     </div>`;
+}
+
+/** A line is drawn once: a log that grows costs its new lines. */
+function Line({ line }: { line: LogLine }): VNode {
+  return useMemo(() => {
+    const { time, level, kind, source, text } = line;
+    const ms = Date.parse(time);
+    return html`
+      <div class=${`log-line ${level} from-${kind}`}>
+        <time datetime=${time} title=${dateAndTime(ms)}>${clock(ms)}</time>
+        <span class="log-level">${level}</span>
+        <span class="log-source">${source ?? ''}</span>
+        <span class="log-text">${text}</span>
+      </div>`;
+  }, [line]);
 }

@@ -21,7 +21,7 @@ const POLICIES: Readonly<Record<PinReport['policy'], string>> = {
 /** The tools of a server whose definitions have changed since toolherd first read them. */
 export function Pins({ server, revision }: { server: string; revision: string }): VNode {
   const { fetched, error, refresh } = useRequest<PinReport>('fleet/pins', { server });
-  useRefresh(revision, refresh);
+  useRefresh({ server, list: 'tools', revision }, refresh);
   if (fetched === null)
     return error === null ? html`<${Loading} what="the pins" />` : html`<${ErrorBox} error=${error} />`;
   const { policy, servers } = fetched.value;

@@ -19,7 +19,7 @@ import { useRefresh } from './use-refresh.js';
 /** The prompts of a server, each with its arguments and what it makes of them. */
 export function Prompts({ server, revision }: { server: string; revision: string }): VNode {
   const { fetched, error, refresh } = useRequest<PromptList>('fleet/prompts', { server });
-  useRefresh(revision, refresh);
+  useRefresh({ server, list: 'prompts', revision }, refresh);
   if (fetched === null)
     return error === null ? html`<${Loading} what="the prompts" />` : html`<${ErrorBox} error=${error} />`;
   const { prompts, missing } = fetched.value;

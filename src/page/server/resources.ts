@@ -21,7 +21,7 @@ const SHOWN = 200;
 /** The resources and templates of a server; each can be read. */
 export function Resources({ server, revision }: { server: string; revision: string }): VNode {
   const { fetched, error, refresh } = useRequest<ResourceLists>('fleet/resources', { server });
-  useRefresh(revision, refresh);
+  useRefresh({ server, list: 'resources', revision }, refresh);
   const filter = useSignal('');
   if (fetched === null)
     return error === null ? html`<${Loading} what="the resources" />` : html`<${ErrorBox} error=${error} />`;

@@ -65,7 +65,7 @@ export function ServerPage({ name }: { name: string }): VNode {
 function sentenceOf({ status }: Inspection): string {
   const isPlain = ['running', 'idle', 'stopped', 'quarantined'].includes(status.detail);
   const owner = ownerOf(status).trim();
-  return [isPlain ? '' : `${stateOf(status)}, since`, owner, isPlain ? 'for' : ''].filter(Boolean).join(' ');
+  return [isPlain ? '' : `${stateOf(status)}, for`, owner, isPlain ? 'for' : ''].filter(Boolean).join(' ');
 }
 
 /** Counts as `why` does. A component, so that only this text is drawn anew each second. */
@@ -98,7 +98,7 @@ function refreshOnEvents(name: string, refresh: () => void): () => void {
 function tabsOf(inspection: Inspection) {
   const { server, status } = inspection;
   const { tools, prompts, resources, unaccepted } = status;
-  // a list is fetched again when its length or the run that offers it changes
+  // what the server offers may be missing, or be there again, when this changes
   const revision = [
     status.incarnation,
     tools,

@@ -5,6 +5,7 @@ import type { MissingList, ToolEntry, ToolList } from '../../fleet/fleet.js';
 import { useRequest } from '../live/use-request.js';
 import { AsOf, Empty, ErrorBox, JsonView, Loading, Pill, Section } from '../parts/basics.js';
 import { Button } from '../parts/button.js';
+import { Glyph } from '../parts/glyph.js';
 import { FilterBox } from '../parts/inputs.js';
 import { go, href, route } from '../parts/route.js';
 import { plural } from '../text/format.js';
@@ -15,7 +16,7 @@ import { useRefresh } from './use-refresh.js';
 /** The tools of a server: a list, and beside it the chosen one with its schema and a form. */
 export function Tools({ server, revision }: { server: string; revision: string }): VNode {
   const { fetched, error, refresh } = useRequest<ToolList>('fleet/tools', { server });
-  useRefresh(revision, refresh);
+  useRefresh({ server, list: 'tools', revision }, refresh);
   const filter = useSignal('');
   if (fetched === null)
     return error === null ? html`<${Loading} what="the tools" />` : html`<${ErrorBox} error=${error} />`;
@@ -74,7 +75,7 @@ function ToolDetail({ tool, onClose }: { tool: ToolEntry; onClose(): void }): VN
   const output = more.outputSchema;
   return html`
     <${Section} title=${name} class="split-detail" aside=${html`<${Button} isLocal tone="quiet" size="small" label="Close the tool"
-      onClick=${onClose}>✕<//>`}>
+      onClick=${onClose}><${Glyph} shape="close" /><//>`}>
       <div class="card-body tool">
         ${title && title !== name && html`<p><strong>${title}</strong></p>`}
         ${description && html`<p class="pre about">${description}</p>`}

@@ -5,3 +5,9 @@ export function cutText(text: string, length: number): string {
   const isHalf = length > 0 && last >= 0xd800 && last <= 0xdbff;
   return text.slice(0, isHalf ? length - 1 : length);
 }
+
+/** Where the character begins that has this code unit: one before it for the second half of a surrogate pair. */
+export function characterStart(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}

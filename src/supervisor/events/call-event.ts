@@ -59,7 +59,7 @@ export function callEvent(
     client: client && { name: names.clean(client.name) ?? '', version: names.clean(client.version) ?? '' },
     agent: names.clean(from.agent),
     ...(from.profile == null ? {} : { profile: names.clean(from.profile) }),
-    request_id: names.clean(requestId),
+    request_id: names.id(requestId),
     incarnation,
     sent,
     duration_ms: Math.max(0, Math.round(elapsedMs * 100) / 100),

@@ -39,7 +39,13 @@ export class CleanNames {
 
   clean(name: string | null | undefined): string | null {
     if (name === null || name === undefined) return null;
-    return name.length <= LONGEST ? this.#clean(name) : `(${name.length} characters)`;
+    return name.length <= LONGEST ? this.#clean(name) : characters(name);
+  }
+
+  /** An id is in one record only: it is not remembered. */
+  id(id: string | null | undefined): string | null {
+    if (id === null || id === undefined) return null;
+    return id.length <= LONGEST ? this.#redact(id) : characters(id);
   }
 
   #clean(name: string): string {
@@ -49,4 +55,8 @@ export class CleanNames {
     if (this.#known.size < MOST_REMEMBERED) this.#known.set(name, fresh);
     return fresh;
   }
+}
+
+function characters({ length }: string): string {
+  return `(${length} characters)`;
 }

@@ -185,6 +185,7 @@ export class HerdView implements ViewSubscriber, Holder {
 
   catalogChanged(): void {
     this.catalog.changed();
+    this.search.changed();
     this.watches.renew();
   }
 
@@ -385,9 +386,8 @@ export class HerdView implements ViewSubscriber, Holder {
     this.#servers.acquireListed(specs);
     // another view may run a server already that is new in this one
     this.#renewLogLevels((server) => this.events.wantedLevel(server));
-    this.catalog.changed();
     this.#hasPerAgent = specs.some(({ sharing }) => sharing !== 'shared');
-    this.watches.renew();
+    this.catalogChanged();
     this.#catalogEvents.changed(before, [...report.added, ...report.changed]);
   }
 
@@ -400,9 +400,8 @@ export class HerdView implements ViewSubscriber, Holder {
   #add(spec: ServerSpec): void {
     if (this.#lens?.hasServer(spec.name) === false) return;
     this.#servers.add(spec);
-    this.catalog.changed();
     this.#hasPerAgent ||= spec.sharing !== 'shared';
-    this.watches.renew();
+    this.catalogChanged();
     this.#catalogEvents.added(spec.name);
   }
 }

@@ -190,9 +190,9 @@ class RoutedCall implements CallSink, SearchedRequest {
     return cancelled(spec.name, false, abortReason(this.signal) ?? 'before it began');
   }
 
-  /** 0: the result is passed on as it came. */
+  /** 0: the result is passed on as it came. Another node cuts it itself: it could not read the rest here. */
   #limitBy({ resultLimit }: ServerSpec): number {
-    if (this.#call.method !== 'tools/call') return 0;
+    if (this.#call.method !== 'tools/call' || this.#call.ownOnly === true) return 0;
     return resultLimit === 0 ? (this.#call.cut?.limit ?? 0) : resultLimit;
   }
 

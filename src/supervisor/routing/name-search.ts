@@ -187,8 +187,10 @@ export class NameSearch {
     const list = this.#list;
     const isWanted = list === 'tools' ? spec.loadTools : spec.loadPrompts;
     if (!spec.enabled || !isWanted) return false;
-    const mayBePublic = this.#formOf(spec.name) !== undefined;
     const keys = catalog.keysOf(list);
+    // most calls: no prefix has to be made
+    if (keys?.has(this.#name)) return false;
+    const mayBePublic = this.#formOf(spec.name) !== undefined;
     if (keys === undefined) return mayBePublic && catalog.missing([list]).length > 0;
     // the config hides this tool, so the server need not be asked
     if (list === 'tools' && !mayBePublic && !catalog.hasTool(this.#name)) return false;

@@ -45,8 +45,9 @@ export async function limitResult(
 }
 
 /**
- * Structured content over the limit would reach the model beside the cut text. A server also sends it as text, so the
- * structure is left out; where the text is not that JSON, it is added as text, and cut with it.
+ * Structured content over the limit would reach the model beside the cut text. As a rule a server sends the same as text,
+ * so the structure is left out; where the text says something else, the structure is added as the last line of it, and cut
+ * with it.
  */
 function withoutLongStructure(result: McpResult, limit: number): McpResult {
   const { structuredContent, ...rest } = result;
@@ -54,14 +55,20 @@ function withoutLongStructure(result: McpResult, limit: number): McpResult {
   const json = JSON.stringify(structuredContent);
   if (json.length <= limit) return result;
   const content = blocksOf(result);
-  // a server may write its JSON with or without spaces
-  const isThere = lengthOf(content) >= json.length / 2 && isJsonOf(structuredContent, textOf(content));
+  const isThere = saysTheSame(textOf(content), structuredContent, json.length);
   return isThere ? rest : { ...rest, content: [...content, { type: 'text', text: json }] };
 }
 
-function isJsonOf(value: unknown, text: string): boolean {
+/** `length`: of the structure as JSON. Some libraries wrap what is no object as the only value of one: `{"result": …}`. */
+function saysTheSame(text: string, structure: unknown, length: number): boolean {
+  const values = isObject(structure) ? Object.values(structure) : [];
+  const wrapped = values.length === 1 ? values : [];
+  if (wrapped[0] === text) return true;
+  // a server may write its JSON with or without spaces
+  if (text.length < length / 2) return false;
   try {
-    return isDeepStrictEqual(JSON.parse(text), value);
+    const said: unknown = JSON.parse(text);
+    return [structure, ...wrapped].some((value) => isDeepStrictEqual(said, value));
   } catch {
     return false;
   }

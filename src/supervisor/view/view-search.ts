@@ -2,16 +2,15 @@ import type { SearchParams, SearchResult, ToolMatch } from '../../fleet/fleet.js
 import { cosine, fuse, type ToolVectors, textOfTool, type Vector } from '../../search/meaning.js';
 import { firstSentence, signature } from '../../search/signature.js';
 import { type ToolDocument, toolDocument } from '../../search/tool-document.js';
-import { type Match, ToolIndex } from '../../search/tool-index.js';
-import { isStopWord, nameWords, proseWords } from '../../search/words.js';
-import { nextTurn, serialize } from '../../shared/async.js';
+import { type Ranked, ToolIndex } from '../../search/tool-index.js';
+import { coalesce, nextTurn, serialize } from '../../shared/async.js';
 import type { Clock } from '../../shared/clock.js';
 import type { JsonObject } from '../../shared/json.js';
 import type { Separator } from '../../shared/mcp/separators.js';
-import { nearMiss } from '../../shared/text/near-miss.js';
 import type { ProfileLens } from '../catalog/profile-lens.js';
 import type { PublicNames } from '../catalog/public-names.js';
 import type { ConfiguredServer } from '../server/configured-server.js';
+import { searchHints } from './search-hints.js';
 import type { ViewCatalog } from './view-catalog.js';
 import type { ViewServers } from './view-servers.js';
 
@@ -51,9 +50,6 @@ const SLICE_MS = 5;
 const LEAST_KNOWN = 0.9;
 /** So many tools that words find are ranked by meaning too. */
 const MOST_FUSED = 50;
-/** More words of a query are not compared with those of tools. */
-const MOST_SUGGESTED = 5;
-
 /** Views share the words of a tool: to count them takes longer than all else. */
 const documents = new WeakMap<JsonObject, { document: ToolDocument; instructions: string | undefined }>();
 
@@ -61,18 +57,37 @@ const documents = new WeakMap<JsonObject, { document: ToolDocument; instructions
 const texts = new WeakMap<JsonObject, string>();
 
 /**
- * Finds tools of a view by what they do. The index is made at the first search and brought up to date by each search: then
- * only servers with other lists than before are read, also those whose lists are from the cache. Which tools may be found
- * is decided with the answer, from the present lists and pins.
+ * Finds tools of a view by what they do. The index is made for the first agent that will search, or by the first search.
+ * From then on it follows the lists in the background, and each search reads what is left: only servers with other lists
+ * than before, also those whose lists are from the cache. Which tools may be found is decided with the answer, from the
+ * present lists and pins.
  */
 export class ViewSearch {
   readonly #options: ViewSearchOptions;
   readonly #index = new ToolIndex<IndexedTool>();
   readonly #indexed = new Map<string, Indexed>();
   readonly #inTurn = serialize();
+  #state: 'unused' | 'used' = 'unused';
+  readonly #follow = coalesce(async () => {
+    // several lists may change in one turn
+    await nextTurn();
+    await this.#options.calls.recall();
+    await this.#inTurn(() => this.#update());
+  });
 
   constructor(options: ViewSearchOptions) {
     this.#options = options;
+  }
+
+  /** An agent will search: it need not wait until the index is made. */
+  prepare(): void {
+    this.#state = 'used';
+    this.#follow();
+  }
+
+  /** Lists, servers or the profile have changed. */
+  changed(): void {
+    if (this.#state === 'used') this.#follow();
   }
 
   async search(
@@ -80,6 +95,7 @@ export class ViewSearch {
     separator?: Separator,
   ): Promise<SearchResult> {
     const { catalog, calls, redact } = this.#options;
+    this.#state = 'used';
     const vectors = this.#options.vectors();
     const [asked, meant] = await Promise.all([
       catalog.read('tools', server),
@@ -98,13 +114,13 @@ export class ViewSearch {
         accept,
         callsOf: (tool) => calls.of(tool.server, String(tool.definition.name)),
       });
-      const isAsked = ({ item }: Match<IndexedTool>) =>
+      const isAsked = ({ item }: Ranked<IndexedTool>) =>
         (server === undefined || item.server.spec.name === server) && accept(item);
       const matches = meanings === undefined ? byWords : fuse(byWords, meanings.filter(isAsked), most);
       return {
         tools: matches.map(({ item, score }) => toolMatch(item, score, names)),
         missing: catalog.missing('tools', asked),
-        hints: matches.length > 0 ? [] : hintsOf(query, asked, names, this.#options.lens()),
+        hints: matches.length > 0 ? [] : searchHints(query, asked, names, this.#options.lens()),
       };
     });
   }
@@ -130,7 +146,7 @@ export class ViewSearch {
         const renamed = lens?.publicNameOf(name, String(definition.name));
         this.#index.add(name, item, documentOf(name, definition, instructions, renamed));
         if (clock.now() - begunAt < SLICE_MS) continue;
-        await new Promise(setImmediate);
+        await nextTurn();
         begunAt = clock.now();
       }
       this.#indexed.set(name, { server, tools, instructions, items });
@@ -144,10 +160,10 @@ export class ViewSearch {
   async #meanings(
     vectors: ToolVectors,
     meant: Vector | undefined,
-  ): Promise<Match<IndexedTool>[] | undefined> {
+  ): Promise<Ranked<IndexedTool>[] | undefined> {
     const { clock, catalog } = this.#options;
     const names = catalog.publicNames('tools');
-    const found: Match<IndexedTool>[] = [];
+    const found: Ranked<IndexedTool>[] = [];
     let count = 0;
     let begunAt = clock.now();
     for (const { items } of this.#indexed.values()) {
@@ -155,8 +171,7 @@ export class ViewSearch {
         if (!isCallable(item, names)) continue;
         count += 1;
         const vector = vectors.of(this.#textOf(item));
-        if (vector !== undefined && meant !== undefined)
-          found.push({ item, score: cosine(meant, vector), isNamed: false });
+        if (vector !== undefined && meant !== undefined) found.push({ item, score: cosine(meant, vector) });
         if (clock.now() - begunAt < SLICE_MS) continue;
         await nextTurn();
         begunAt = clock.now();
@@ -220,54 +235,4 @@ function toolMatch(tool: IndexedTool, score: number, names: PublicNames): ToolMa
     description: firstSentence(typeof description === 'string' ? description : ''),
     score: Math.round(score * 1000) / 1000,
   };
-}
-
-/** Why nothing was found. Servers whose lists are missing are named in `missing`. */
-function hintsOf(
-  query: string,
-  servers: readonly ConfiguredServer[],
-  names: PublicNames,
-  profile: ProfileLens | undefined,
-): string[] {
-  const asked = new Set(servers.map(({ spec }) => spec));
-  const known = names.all.filter(({ server }) => asked.has(server.spec));
-  const blocked = known.filter(({ server, name }) => server.catalog.blockOf(name) !== undefined);
-  const filtered = servers.filter(
-    ({ spec: { tools } }) => tools.deny.length > 0 || !tools.allow.includes('*'),
-  );
-  const unable = servers.filter(({ spec }) => !spec.enabled);
-  const given = proseWords(query);
-  const words = [...new Set(given.filter((word) => !isStopWord(word)))];
-  const vocabulary = new Set(known.flatMap(({ name }) => nameWords(name)));
-  const near = words.slice(0, MOST_SUGGESTED).flatMap((word) => nearMiss(word, vocabulary) ?? []);
-  const usable = known.length - blocked.length;
-  return [
-    noMatch(given, words, usable),
-    ...(near.length === 0 ? [] : [`words of tools that are similar: ${[...new Set(near)].join(', ')}`]),
-    ...(filtered.length === 0
-      ? []
-      : [`the config hides tools of ${namesOf(filtered)} (tools.allow, tools.deny)`]),
-    ...(unable.length === 0
-      ? []
-      : [`servers that cannot run were not searched: ${unable.map(whyUnable).join(', ')}`]),
-    ...(profile === undefined ? [] : [`only tools of the profile '${profile.name}' were searched`]),
-    ...(blocked.length === 0
-      ? []
-      : [`pins block ${blocked.length} of ${known.length} tools, which changed; see "toolherd pins"`]),
-  ];
-}
-
-function noMatch(given: readonly string[], words: readonly string[], usable: number): string {
-  if (usable === 0) return 'there are no tools to search';
-  if (given.length === 0) return 'the query has no words';
-  if (words.length === 0) return 'the query has only words that the search leaves out';
-  return `none of ${usable} tools has a word of the query`;
-}
-
-function whyUnable({ spec: { name, unusable } }: ConfiguredServer): string {
-  return `${name} (${unusable?.detail.replaceAll('_', ' ') ?? 'disabled'})`;
-}
-
-function namesOf(servers: readonly ConfiguredServer[]): string {
-  return servers.map(({ spec }) => spec.name).join(', ');
 }

@@ -16,6 +16,7 @@ function connectNode() {
   const server = new FleetServer(fleet, { callers });
   const to = nodeFleets({
     fleet,
+    ownLogs: (params) => fleet.logs(params),
     node: 'gpu',
     isShared: (name) => name === 'a',
     isDraining: () => state.isDraining,

@@ -33,9 +33,8 @@ export async function ask(address: Address, path: string, asked: Asked = {}): Pr
 
 /** A reply that took more than a second is the last event of a stream. */
 function lastMessage(text: string): string {
-  return /^(?:id|data|:)/.test(text)
-    ? (/^data: (.+)$/m.exec(text.slice(text.lastIndexOf('\ndata: ')))?.[1] ?? '')
-    : text;
+  if (!/^(?:id|data|:)/.test(text)) return text;
+  return [...text.matchAll(/^data: (.+)$/gm)].at(-1)?.[1] ?? '';
 }
 
 /** The same, as soon as the headers of the answer are there. */

@@ -64,6 +64,13 @@ describe('a link whose package npm installs first', () => {
     expect(notes).toEqual(['npm installs pkg']);
   });
 
+  it('a variable of the entry wins over one that the launch adds', async () => {
+    const { opened, come, launch, tool } = open({ env: { ADDED: 'by the entry' } });
+    come(launch);
+    await opened;
+    expect(JSON.parse(await tool('env'))).toMatchObject({ ADDED: 'by the entry' });
+  });
+
   it('close ends the wait at once; what comes later starts nothing', async () => {
     const { link, ended, come, launch, tool, cancels, table } = open();
     const refused = tool('pid').catch((error: { sent?: boolean }) => error.sent);

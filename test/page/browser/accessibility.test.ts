@@ -3,52 +3,13 @@ import { createRequire } from 'node:module';
 import type { AxeResults, RunOptions } from 'axe-core';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { config, server } from '../../faults/config.js';
-import { startRegistry } from '../../registry/server.js';
-import * as shapes from '../../registry/shapes.js';
-import { describeInBrowser, everything, goTo, openHerd, openPage, openWindow } from './browser.js';
-import { clusterOf, fakeCluster, node } from './fake-cluster.js';
+import { describeInBrowser, goTo, openPage, openWindow } from './browser.js';
+import { fakeCluster } from './fake-cluster.js';
+import { CLUSTER, openHerdOfPages, PAGES } from './pages.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const HERD = config([
-  everything(),
-  server('good', 'good.mjs'),
-  server('broken', 'exits-at-start.mjs', { max_restarts: 0 }),
-]);
-const CLUSTER = clusterOf(
-  [
-    node('desk', {
-      self: true,
-      servers: [{ name: 'good', state: 'connected', in_flight: 0, cluster: false }],
-    }),
-    node('gpu', {
-      state: 'draining',
-      servers: [{ name: 'embed', state: 'error', in_flight: 2, cluster: true }],
-    }),
-    node('old', { state: 'away' }),
-  ],
-  { why: 'a message was not answered', fix: 'wait' },
-);
 /** The rules that another theme can break. */
 const OF_COLOURS: RunOptions = { runOnly: ['color-contrast', 'link-in-text-block'] };
-
-/** Address, and what is there when the page is complete. */
-const PAGES: readonly (readonly [address: string, selector: string])[] = [
-  ['#/herd', '.attention li'],
-  ['#/agents', '.agents tbody tr'],
-  ['#/calls', '.call-list tbody tr'],
-  ['#/server/everything', '.charts svg'],
-  ['#/server/broken', '.why .error-box'],
-  ['#/server/everything?tab=tools&tool=get-structured-content', 'form.try'],
-  ['#/server/everything?tab=prompts', '.entries li'],
-  ['#/server/everything?tab=resources', '.entries li'],
-  ['#/server/broken?tab=logs', '.log-line'],
-  ['#/server/everything?tab=pins', '.tab-panel .card'],
-  ['#/server/everything?tab=spec', 'dl.spec'],
-  ['#/cluster', '.shared-servers tbody tr'],
-  ['#/config', '.plan, .card-body'],
-  ['#/registry?q=context&show=io.github.upstash%2Fcontext7', '.split-detail dl.spec'],
-];
 
 /** What axe-core calls serious or critical, each with the elements. */
 async function findFaults(page: Page, options: RunOptions = {}): Promise<string[]> {
@@ -64,17 +25,13 @@ async function findFaults(page: Page, options: RunOptions = {}): Promise<string[
 
 describeInBrowser('axe-core', () => {
   it('finds no serious or critical fault on any page, light and dark', async () => {
-    const registry = await startRegistry([shapes.context7, shapes.github]);
-    const herd = await openHerd(HERD, { environment: { TOOLHERD_REGISTRY: registry.url } });
-    await herd.fleet.start({ all: true }, true).catch(() => undefined);
-    await herd.say('good', 'echo', { value: 'x' });
-    await herd.say('good', 'refuse');
+    const herd = await openHerdOfPages();
     const window = await openWindow(herd);
     await window.addInitScript({ content: AXE });
     await fakeCluster(window, CLUSTER);
     const page = await openPage(herd, window);
     const found: Record<string, string[]> = {};
-    for (const [address, selector] of PAGES) {
+    for (const [address, selector] of Object.values(PAGES)) {
       await goTo(page, address);
       await page.locator(selector).first().waitFor();
       await page.emulateMedia({ colorScheme: 'light' });

@@ -62,7 +62,7 @@ export async function openPage(herd: Opened, window?: BrowserContext): Promise<P
 }
 
 export async function isLive(page: Page): Promise<void> {
-  await page.locator('header .live.good').waitFor();
+  await page.locator('.top .live.good').waitFor();
 }
 
 /** Goes to `#/…` of the page. */

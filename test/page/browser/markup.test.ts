@@ -93,11 +93,17 @@ describeInBrowser('a server whose every text is markup', () => {
     await sees('argument-description');
     await page.getByRole('button', { name: 'Get the prompt greet' }).click();
     await sees('prompt-message', 'prompt-role', 'prompt-content');
+    await page.locator('summary').last().click();
+    await page.getByRole('button', { name: 'Get the prompt deny' }).click();
+    await sees('prompt-error');
     await goTo(page, '#/server/evil?tab=resources');
     await sees('resource-uri', 'resource-name', 'resource-description', 'resource-type', 'template-uri');
     await page.locator('summary').first().click();
     await page.getByRole('button', { name: 'Read note' }).first().click();
     await sees('resource-text');
+    await page.locator('summary').filter({ hasText: 'note://deny' }).click();
+    await page.getByRole('button', { name: 'Read note://deny' }).click();
+    await sees('resource-error');
     for (const tab of ['pins', 'spec']) {
       await goTo(page, `#/server/evil?tab=${tab}`);
       await page.getByRole('tabpanel').waitFor();
@@ -120,6 +126,19 @@ describeInBrowser('a server whose every text is markup', () => {
     await herd.fleet.start({ all: true }, true);
     await goTo(page, '#/herd');
     await sees('info-version');
+  });
+
+  it('runs nothing where it refuses to begin: what happened, statecharts', async () => {
+    const rude = server('rude', 'markup.mjs', { args: ['http://127.0.0.1:1', 'rude'], max_restarts: 0 });
+    const herd = await openHerd(config([rude]));
+    await herd.fleet.start({ all: true }, true).catch(() => undefined);
+    const { page, sees } = await openWatched(herd);
+    await page.getByRole('region', { name: 'Needs attention' }).waitFor();
+    await sees('initialize-error');
+    await goTo(page, '#/server/rude');
+    for (const part of ['.error-box', '.timeline', '.chart figcaption'])
+      await page.locator(part).getByText('initialize-error<img').first().waitFor();
+    await sees('initialize-error');
   });
 
   it('a client or a registry with markup runs nothing on Agents, Calls, Config and Registry', async () => {

@@ -64,14 +64,24 @@ test('short values and variables of the machine stay, and learnt ones go', () =>
 });
 
 test('the cost of a line does not grow with the number of secrets', () => {
-  const names = Array.from({ length: 20_000 }, (_, index) => [`NAME_${index}`, `value-of-a-secret-${index}`]);
-  const many = Redactor.of(Object.fromEntries(names));
+  const redactorOf = (count: number) =>
+    Redactor.of(
+      Object.fromEntries(
+        Array.from({ length: count }, (_, index) => [`NAME_${index}`, `value-of-a-secret-${index}`]),
+      ),
+    );
+  const [few, many] = [redactorOf(200), redactorOf(20_000)];
   expect(many.redact('value-of-a-secret-19999.')).toBe('[redacted:NAME_19999].');
   const line = 'a line of a log with value-of-a-secret-123456 in it, and some more words '.repeat(2);
-  const begun = performance.now();
-  for (let count = 0; count < 2000; count += 1) many.redact(line);
-  // one search a secret took 0.7 ms a line
-  expect(performance.now() - begun).toBeLessThan(500);
+  const costOf = (redactor: Redactor) => {
+    const begun = performance.now();
+    for (let count = 0; count < 200; count += 1) redactor.redact(line);
+    return performance.now() - begun;
+  };
+  const costs = Array.from({ length: 10 }, () => [costOf(few), costOf(many)] as const);
+  const [least, most] = [0, 1].map((which) => Math.min(...costs.map((pair) => pair[which]!)));
+  // one search a secret would take a hundred times as long
+  expect(most! / least!).toBeLessThan(20);
 });
 
 test('data that is nested deeper than a stack is redacted as far as it is shown', () => {

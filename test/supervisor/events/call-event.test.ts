@@ -10,11 +10,15 @@ const at = '2026-01-01T00:00:00.000Z';
 const HERE: Caller = { via: 'library', client: null, agent: null };
 const HOSTILE = 'a"\n\u2028\\ \ud800';
 
-function eventOf(call: Partial<EndedCall>, from = HERE, server = 's') {
+function eventOf(
+  call: Partial<EndedCall>,
+  from = HERE,
+  server = 's',
+  names = new CleanNames((name) => name),
+) {
   const request = { method: 'tools/call', params: { name: 't', arguments: {} } };
   const outcome = { ok: true as const, result: {} };
   const ended = { request, outcome, elapsedMs: 1, incarnation: 1, ...call };
-  const names = new CleanNames((name) => name);
   const text = JSON.stringify(callEvent(server, factsOf(ended), { from, at, names }));
   expect(text).not.toContain('\n');
   return JSON.parse(text) as Record<string, unknown>;
@@ -29,6 +33,16 @@ describe('the event of a call', () => {
       client: { name: HOSTILE, version: HOSTILE },
       arguments: null,
     });
+  });
+
+  it('the id of a request has no secret, and a long one is shown by its length', () => {
+    const names = new CleanNames((text) => text.replaceAll('hunter2', '[PASSWORD]'));
+    const idOf = (requestId: string) =>
+      eventOf({ request: { method: 'tools/call', requestId } }, HERE, 's', names).request_id;
+    expect(['id-hunter2', 'id-hunter2', 'x'.repeat(257)].map(idOf)).toEqual([
+      ...['id-[PASSWORD]', 'id-[PASSWORD]'],
+      '(257 characters)',
+    ]);
   });
 
   it.each([

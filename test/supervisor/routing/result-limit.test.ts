@@ -87,6 +87,17 @@ describe('a limited result of an agent that pages', () => {
     expect((await paged([text])).whole).toBe(text);
   });
 
+  test.each([
+    ['the text itself', (text: string) => ({ content: text })],
+    ['the value of the JSON in the text', (text: string) => ({ result: JSON.parse(text) })],
+  ])('keeps a long text once where the structure only wraps %s', async (_, wrapped) => {
+    const text = JSON.stringify(rows, null, 2);
+    const given = { content: [{ type: 'text', text }], structuredContent: wrapped(text) };
+    const { result, truncated } = await limitResult(given, 100, keep, true);
+    expect(result).not.toHaveProperty('structuredContent');
+    expect([truncated?.characters, kept.at(-1)]).toEqual([text.length, text]);
+  });
+
   test('names the offset in the kept text at which the rest begins', async () => {
     const { result, whole } = await paged(['a'.repeat(30), 'b'.repeat(30), 'c'.repeat(500)]);
     const [, offset] = /"offset":(\d+)/.exec(textOf(result).join('')) ?? [];

@@ -1,9 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { StdioSpec } from '../../../src/config/fields/spec.js';
+import { ToolIndex } from '../../../src/search/tool-index.js';
 import type { JsonObject } from '../../../src/shared/json.js';
 import type { CatalogStore } from '../../../src/supervisor/catalog/catalog-store.js';
 import { NO_LISTS } from '../../../src/supervisor/catalog/lists.js';
 import type { Herd, HerdOptions } from '../../../src/supervisor/herd/herd.js';
+import { until } from '../../support/until.js';
 import { HELLO } from '../fake-link.js';
 import { pinnedHerd } from '../pins/world.js';
 import { settled, spec, World } from '../world.js';
@@ -86,6 +88,25 @@ describe('the search of a view', () => {
     offered.files = structuredClone(FILES);
     await announces('files');
     expect(await find(herd, 'delete')).toEqual(['files__delete_file']);
+  });
+
+  test('is made for an agent that will search, and follows the lists before the next search', async () => {
+    const indexed = vi.spyOn(ToolIndex.prototype, 'add');
+    try {
+      const offered: Record<string, JsonObject[]> = { files: FILES, post: MAIL };
+      const { herd, announces } = await herdOf(offered);
+      await announces('files');
+      expect(indexed).toHaveBeenCalledTimes(0);
+      herd.view.search.prepare();
+      await until(() => indexed.mock.calls.length === 3);
+      offered.files = [tool('rename_file')];
+      await announces('files');
+      await until(() => indexed.mock.calls.length === 4);
+      expect(await find(herd, 'rename')).toEqual(['files__rename_file']);
+      expect(indexed).toHaveBeenCalledTimes(4);
+    } finally {
+      indexed.mockRestore();
+    }
   });
 
   test('follows a reload', async () => {

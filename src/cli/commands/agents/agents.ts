@@ -8,8 +8,8 @@ export const command = defineCommand({
   name: 'agents',
   summary: 'Shows who is connected to the daemon, and what they call at this moment.',
   details: `Each connection is a line: an agent, a script, another command.
-CALLS counts its calls that have ended. NOW has those that have not: for how long
-they run, or wait for their server.
+CALLS counts its calls that have ended. NOW has those that have not: for how
+long they run, or wait for their server.
 With --agent FILE it shows the connections of that agent.yaml alone.`,
   examples: ['toolherd agents', "toolherd agents --json | jq '.agents[] | {client, in_flight}'"],
   exits: { ok: 'ok, also when there are none', notRunning: 'no daemon runs' },

@@ -8,8 +8,8 @@ import { showStartProgress } from '../tools/progress.js';
 export const command = defineCommand({
   name: 'profiles',
   summary: 'Shows the profiles of the config: what each offers, and what it costs.',
-  details: `A profile is a named part of the herd: some servers and tools, perhaps under other
-names. An agent chooses it with "toolherd bridge --profile NAME".
+  details: `A profile is a named part of the herd: some servers and tools, perhaps under
+other names. An agent chooses it with "toolherd bridge --profile NAME".
 TOKENS estimates what the definitions of its tools cost a model that lists them.
 LISTS is what its agents list: all tools, or in search mode four that find and
 call the others; with "auto" it follows from TOKENS. A profile's "surface" comes

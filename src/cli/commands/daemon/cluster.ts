@@ -11,7 +11,7 @@ export const command = defineCommand({
   details: `status   the nodes, and the servers that they share. It is the default
 drain    ends the work of this node for others: calls in flight end, new ones go
          to other nodes. Agents of this machine go on. Do it before maintenance
-undrain  lets other nodes call this one again. A new start of the daemon does too
+undrain  lets other nodes call this one again, as a new start of the daemon does
 
 States of nodes:
   up        other nodes call it

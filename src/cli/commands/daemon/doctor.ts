@@ -17,7 +17,8 @@ export const command = defineCommand({
   summary: 'Checks everything that toolherd needs, and says how to fix what is wrong.',
   details: `It checks Node, PATH, npx, uvx and docker, the socket, the folders and their
 permissions, the daemon, the config, trust, other herds, the NATS server of the
-cluster, the entries of attached clients, what their lists of tools cost, and processes of a dead daemon.
+cluster, the entries of attached clients, what their lists of tools cost, and
+processes of a dead daemon.
 It starts and changes nothing.`,
   examples: [
     'toolherd doctor',

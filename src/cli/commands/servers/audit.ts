@@ -6,8 +6,8 @@ import { table } from '../../ui/table.js';
 export const command = defineCommand({
   name: 'audit',
   summary: 'Shows the calls of all agents: who called what, how long it took, how it ended.',
-  details: `It searches the audit files, the newest call first. They have the names of servers,
-tools and clients, and of arguments only names and types.
+  details: `It searches the audit files, the newest call first. They have the names of
+servers, tools and clients, and of arguments only names and types.
 One search reads the newest 16 MB. A note says where it ended; --before goes on
 from there.
 With --agent FILE it shows the calls of that agent.yaml alone.`,

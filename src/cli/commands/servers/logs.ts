@@ -18,7 +18,8 @@ export const command = defineCommand({
   details: `Without SERVER it shows the logs of the daemon and of all servers together, with
 -f too; with --daemon that of the daemon alone.
 It reads the log files, so it also works while no daemon runs.
-With -f it also prints every new line, until the daemon ends or --timeout passes.
+With -f it also prints every new line, until the daemon ends or --timeout
+passes.
 With -f and --json each entry is one line.`,
   args: { servers: { label: 'SERVER', optional: true, many: true, complete: 'any server' } },
   options: {

@@ -8,10 +8,10 @@ import { problemLines, refusalLines, unlistedLines } from './package-problem.js'
 export const command = defineCommand({
   name: 'outdated',
   summary: 'Lists the packages of npx servers that have a newer version.',
-  details: `toolherd asks npm. It looks at packages that it installed itself, and whose version
-may change: a bare name, a range or a tag. RUNS is the version of the last start.
-INSTALLED is the version that the next start uses. A package that is not installed
-yet is not behind: its first start installs the newest version.`,
+  details: `toolherd asks npm. It looks at packages that it installed itself, and whose
+version may change: a bare name, a range or a tag. RUNS is the version of the
+last start. INSTALLED is the version that the next start uses. A package that is
+not installed yet is not behind: its first start installs the newest version.`,
   args: {
     servers: { label: 'SERVER', noun: 'server', many: true, optional: true, complete: 'server' },
   },

@@ -8,9 +8,9 @@ import { problemLines, refusalLines, unlistedLines } from './package-problem.js'
 export const command = defineCommand({
   name: 'update',
   summary: 'Installs the newest packages of npx servers, and restarts these servers.',
-  details: `It updates packages that toolherd installed, and whose version may change: a bare
-name, a range or a tag. A server with a call in flight is not restarted: its next
-start uses the new version. Servers that do not run are not started.`,
+  details: `It updates packages that toolherd installed, and whose version may change: a
+bare name, a range or a tag. A server with a call in flight is not restarted:
+its next start uses the new version. Servers that do not run are not started.`,
   args: { servers: { label: 'SERVER', noun: 'server', many: true, unless: 'all', complete: 'server' } },
   options: {
     all: { type: 'boolean', about: 'all servers' },

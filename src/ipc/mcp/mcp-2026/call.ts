@@ -2,7 +2,7 @@ import type { CallContext, McpResult, RequestParams, ResultCut } from '../../../
 import { isObject } from '../../../shared/json.js';
 import { wrong } from '../../jsonrpc/params.js';
 import { progressTo } from '../../jsonrpc/progress.js';
-import { toFailedResult, toRpcError } from '../failures.js';
+import { toFailedResult } from '../failures.js';
 import { onLogMessages } from '../notifications.js';
 import { withoutEnvelope } from './envelope.js';
 import type { Mcp2026Request } from './methods.js';
@@ -13,7 +13,7 @@ export async function call(request: Mcp2026Request): Promise<McpResult> {
   try {
     return await follow(request, withoutEnvelope(request.raw), undefined);
   } catch (error) {
-    throw toRpcError(error);
+    throw request.session.toRpcError(error);
   }
 }
 
@@ -25,7 +25,7 @@ export async function callTool(request: Mcp2026Request): Promise<McpResult> {
   try {
     return await follow(request, target.params, target.cut);
   } catch (error) {
-    if (session.hasTypedErrors) throw toRpcError(error);
+    if (session.hasTypedErrors) throw session.toRpcError(error);
     return toFailedResult(error);
   }
 }

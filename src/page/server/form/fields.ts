@@ -1,3 +1,5 @@
+import { isObject } from '../../../shared/json.js';
+
 /** A form for the arguments of a tool, made from its JSON Schema. What a form cannot show is a field for JSON. */
 
 export interface FieldBase {
@@ -105,7 +107,7 @@ function fieldOf(given: unknown, place: Place): Field {
 
 function fieldOfType(schema: Schema, place: Place): Field {
   const base = baseOf(schema, place);
-  switch (schema.type ?? (isRecord(schema.properties) ? 'object' : undefined)) {
+  switch (schema.type ?? (isObject(schema.properties) ? 'object' : undefined)) {
     case 'string':
       return {
         ...base,
@@ -156,7 +158,7 @@ function listOf(schema: Schema, place: Place): Field {
 }
 
 function groupOf(schema: Schema, place: Place): Field {
-  const properties = isRecord(schema.properties) ? Object.entries(schema.properties) : [];
+  const properties = isObject(schema.properties) ? Object.entries(schema.properties) : [];
   if (properties.length === 0 && place.depth > 0) return json(schema, place, 'its names are not known');
   if (properties.length > MAX_FIELDS) return json(schema, place, 'it has too many fields');
   if (place.depth >= MAX_DEPTH) return json(schema, place, 'it is nested too deeply');
@@ -193,11 +195,11 @@ function variantsOf(schema: Schema, place: Place, variants: readonly unknown[]):
   const real = variants.filter((one) => !isNullSchema(one, place));
   const nullable = real.length < variants.length;
   const { anyOf: _, oneOf: __, ...around } = schema;
-  if (real.length === 1 && isRecord(real[0])) {
+  if (real.length === 1 && isObject(real[0])) {
     const field = fieldOf({ ...real[0], ...withoutUndefined(around) }, place);
     return { ...field, ...(nullable && { nullable }) };
   }
-  const constants = real.flatMap((one) => (isRecord(one) && Object.hasOwn(one, 'const') ? [one] : []));
+  const constants = real.flatMap((one) => (isObject(one) && Object.hasOwn(one, 'const') ? [one] : []));
   if (constants.length === real.length && real.length > 0) {
     const options = constants.map((one) => ({
       label: textOf(one.title) ?? labelOf(one.const),
@@ -239,7 +241,7 @@ function variantLabel(field: Field, index: number): string {
 
 /** Follows `$ref` within the document. A text says why there is no form. */
 function resolve(given: unknown, place: Place): { schema: Schema; place: Place } | string {
-  if (!isRecord(given)) return 'its schema allows any value';
+  if (!isObject(given)) return 'its schema allows any value';
   let schema = given;
   let refs = place.refs;
   while (typeof schema.$ref === 'string') {
@@ -247,11 +249,11 @@ function resolve(given: unknown, place: Place): { schema: Schema; place: Place }
     if (refs.includes(ref as string)) return 'its schema contains itself';
     refs = [...refs, ref as string];
     const found = pointer(place.root, ref as string);
-    if (!isRecord(found)) return `its schema refers to ${ref}, which is not there`;
+    if (!isObject(found)) return `its schema refers to ${ref}, which is not there`;
     schema = { ...found, ...withoutUndefined(around) };
   }
   const all = arrayOf(schema.allOf);
-  if (all?.length === 1 && isRecord(all[0])) {
+  if (all?.length === 1 && isObject(all[0])) {
     const { allOf: _, ...around } = schema;
     return resolve({ ...all[0], ...around }, { ...place, refs });
   }
@@ -264,7 +266,7 @@ function pointer(root: unknown, ref: string): unknown {
   const steps = ref.slice(1).split('/').slice(1);
   return steps.reduce<unknown>((value, step) => {
     const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+    return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
   }, root);
 }
 
@@ -295,10 +297,6 @@ export function labelOf(value: unknown): string {
 
 function withoutUndefined(schema: Schema): Schema {
   return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
-}
-
-function isRecord(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function arrayOf(value: unknown): readonly unknown[] | null {

@@ -1,6 +1,7 @@
 import { html } from 'htm/preact';
 import type { ComponentChildren, VNode } from 'preact';
 import { useId } from 'preact/hooks';
+import { Glyph } from '../../parts/glyph.js';
 import { type Draft, draftOf, EMPTY, pathTo } from './draft.js';
 import { type Field, type ListField, labelOf, type NumberField, type TextField } from './fields.js';
 
@@ -212,7 +213,7 @@ function ListBody({ field, draft, path, errors, onChange }: FieldProps<ListField
             <${FormFields} field=${{ ...field.item, title: field.item.title || `${name} ${index + 1}` }} draft=${item}
               path=${`${path}[${index}]`} errors=${errors} onChange=${(changed: Draft) => replace(index, changed)} />
             <button type="button" class="quiet small" aria-label=${`Remove ${name} ${index + 1}`}
-              onClick=${() => remove(index)}>✕</button>
+              onClick=${() => remove(index)}><${Glyph} shape="close" /></button>
           </li>`,
       )}
     </ol>

@@ -102,6 +102,15 @@ describe('an agent in search mode', () => {
     await until(() => agent.changes() > 0);
   });
 
+  it('lists by a glob of `always` no tools of a server whose name only begins like it', async () => {
+    const surface = { mode: 'search', always: ['good.e*'] };
+    const { home } = await startHerd(
+      config([server('good', 'good.mjs'), server('good.else', 'good.mjs')], { surface }),
+    );
+    const agent = await agent2025(home);
+    expect(namesOf(await agent.tools())).toEqual([...OWN, 'good__echo', 'good__env', 'good__exit']);
+  });
+
   it('prefers the tools of toolherd; a tool of the same name is called through call_tool', async () => {
     const { home } = await startHerd(config([server('search', 'shadow.mjs')]));
     const agent = await agent2025(home, '--separator', '_', '--surface', 'search');
@@ -243,6 +252,16 @@ describe('an agent in search mode', () => {
     const called = await agent.call('call_tool', { name: 'good__echo', arguments: { value: 'hi' } });
     expect(textOf(called)).toBe('hi');
     expect(namesOf(await agent.tools())).toEqual(OWN);
+  });
+
+  it('is told by describe_tools what to do about a name that no tool has', async () => {
+    const { home } = await startHerd(config([server('good', 'good.mjs')]));
+    const agent = await agent2025(home);
+    const described = textOf(await agent.call('describe_tools', { names: ['good__ecko', 'weather'] }));
+    expect(described.split('\n')).toEqual([
+      "good__ecko: no tool has this name; did you mean 'good__echo'?",
+      'weather: no tool has this name; find one with search_tools',
+    ]);
   });
 
   it('gets a result that says what is wrong with a question', async () => {

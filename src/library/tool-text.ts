@@ -1,4 +1,4 @@
-import type { ToolResult } from './fleet.js';
+import type { ToolResult } from '../fleet/fleet.js';
 
 /** A result as the client library gives it. */
 export interface TextResult extends ToolResult {
