@@ -8,7 +8,7 @@ import {
 import type { ClusterSpec } from '../config/fields/spec.js';
 import { sleep, withTimeout } from '../shared/async.js';
 import type { Clock } from '../shared/clock.js';
-import { messageOf } from '../shared/errors.js';
+import { codeOf, messageOf } from '../shared/errors.js';
 import { natsOptions } from './nats-options.js';
 import type { Message } from './streams.js';
 
@@ -125,7 +125,15 @@ export class NatsConnection {
     if (error === undefined || error === null) return `the connection to the NATS server is lost (${where})`;
     if (error instanceof errors.AuthorizationError || error instanceof errors.UserAuthenticationExpiredError)
       return `the NATS server does not accept this node (${messageOf(error)}): check 'credentials' of 'cluster' in the config`;
-    return `no NATS server answers at ${where}: ${causeOf(error)}`;
+    const cause = causeOf(error);
+    const file = unreadFile(cause);
+    if (file !== undefined) {
+      const { credentials } = this.#spec;
+      const isOfCredentials = credentials !== undefined && 'file' in credentials && credentials.file === file;
+      const field = isOfCredentials ? 'credentials' : 'tls';
+      return `a file cannot be read (${codeOf(cause)}): ${file}: check '${field}' of 'cluster' in the config`;
+    }
+    return `no NATS server answers at ${where}: ${messageOf(cause)}`;
   }
 }
 
@@ -149,9 +157,14 @@ export function readMessage(message: Msg): Message {
   return { subject, reply, data, hasNoReceiver: data.length === 0 && headers?.code === NO_RESPONDERS };
 }
 
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return messageOf(cause);
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error;
+}
+
+/** The path of a file that could not be read. */
+function unreadFile(error: unknown): string | undefined {
+  const isOfFile = error instanceof Error && 'path' in error && typeof error.path === 'string';
+  return isOfFile ? (error.path as string) : undefined;
 }
 
 function deniedBy({ operation, subject }: { operation: string; subject: string }): string {
