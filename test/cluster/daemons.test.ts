@@ -184,7 +184,11 @@ describe.runIf(missing === undefined)('daemons and nodes that come and go', () =
     const shared = server('shared', 'takes-time.mjs', { cluster: true });
     const nodes = await startNodes(nats, { a: [shared], b: [shared], c: [shared] });
     const { a } = nodes;
-    await until(async () => (await a.status('shared')).nodes?.length === 2);
+    for (const { fleet } of Object.values(nodes)) await fleet.start({ servers: ['shared'] }, true);
+    await until(async () => {
+      const others = (await a.status('shared')).nodes ?? [];
+      return others.filter(({ state }) => state === 'connected').length === 2;
+    });
     const calls = Array.from({ length: 1000 }, (_, index) => ({
       ...{ server: 'shared', tool: 'work' },
       arguments: { key: String(index), ms: 5 },

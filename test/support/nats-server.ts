@@ -83,12 +83,12 @@ export async function startNatsServer({
     freeze: () => void child?.kill('SIGSTOP'),
     thaw: () => void child?.kill('SIGCONT'),
   };
-  await server.start();
   atEnd(async () => {
     await server.kill();
     // it wrote until now
     rmSync(folder, { recursive: true, force: true });
   });
+  await server.start();
   return server;
 }
 
