@@ -10,7 +10,7 @@ import { startToolherd } from '../systems/toolherd.mjs';
 import { openTransport } from '../transports/index.mjs';
 import { openTab } from './tab.mjs';
 
-/** Calls a second; each is an event. */
+/** Calls a second; each is an event. The page gets those that it shows. */
 const RATE = 1000;
 /** Every so often so many servers are killed, one after the other. */
 const STORM = { everyMs: 5000, kills: 10, pauseMs: 50 };
@@ -67,6 +67,7 @@ export async function runSoak({ minutes, windowMs, servers }, note) {
   const forget = onEnd(tab.close);
   const storms = startStorms(ask);
   let shown = 0;
+  const startedAt = performance.now();
 
   async function window(/** @type {'with' | 'without'} */ kind) {
     if (kind === 'with') await tab.comeBack();
@@ -110,6 +111,7 @@ export async function runSoak({ minutes, windowMs, servers }, note) {
     }
     const kills = await storms.end();
     const { calls, failed } = await answerOf(traffic);
+    const passedMs = performance.now() - startedAt;
     const { servers: states } = await ask('fleet/status');
     return {
       minutes: seen.liveMs / 60_000,
@@ -119,6 +121,7 @@ export async function runSoak({ minutes, windowMs, servers }, note) {
       failed,
       kills,
       restarts: states.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one.restarts, 0),
+      calls_per_s: (calls * 1000) / passedMs,
       events_per_s: (seen.events * 1000) / seen.liveMs,
       tab_bytes: { first: seen.memory[0] ?? 0, median: median(seen.memory), most: Math.max(...seen.memory) },
       longest_task_ms: seen.longestTask,

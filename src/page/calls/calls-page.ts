@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { html } from 'htm/preact';
 import type { VNode } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { callMatcher } from '../../fleet/call-matcher.js';
-import type { AuditPage, CallEvent } from '../../fleet/fleet.js';
+import type { AuditPage, CallEvent, FleetEvent } from '../../fleet/fleet.js';
 import { FleetError } from '../live/fleet-error.js';
 import { appended } from '../live/ring.js';
-import { isLive, onEvents, request, status } from '../live/store.js';
+import { followCalls, isLive, onEvents, request, status } from '../live/store.js';
 import { useRequest } from '../live/use-request.js';
 import { AsOf, Empty, ErrorBox, Loading, Page, Section } from '../parts/basics.js';
 import { Button } from '../parts/button.js';
@@ -30,6 +30,18 @@ const TYPING_MS = 250;
 export function CallsPage(): VNode {
   const filter = readFilter(route.value.query);
   const params = paramsOf(filter);
+  const heard = useRef<readonly CallEvent[]>([]);
+  // before the audit is read: a call that has just ended may not be written yet
+  useEffect(() => {
+    const endFollowing = followCalls();
+    const endListening = onEvents((events) => {
+      heard.current = appended(heard.current, callsIn(events), MOST_LIVE);
+    });
+    return () => {
+      endListening();
+      endFollowing();
+    };
+  }, []);
   const { fetched, error, refresh } = useRequest<AuditPage>('fleet/audit', { ...params, limit: PAGE_SIZE });
   const change = (next: Partial<CallFilter>, isReplacing = false) =>
     go(href('calls', [], { ...filter, ...next }), isReplacing);
@@ -45,7 +57,7 @@ export function CallsPage(): VNode {
           <${FiguresTable} title="Slowest tools" at=${fetched.at} rows=${fetched.value.slowest} change=${change} empty="No tool was called." />
           <${FiguresTable} title="Most failing tools" at=${fetched.at} rows=${fetched.value.failing} change=${change} empty="No tool failed." />
         </div>
-        <${CallList} key=${JSON.stringify(params)} filter=${filter} first=${fetched} refresh=${refresh} />`
+        <${CallList} key=${JSON.stringify(params)} filter=${filter} first=${fetched} heard=${heard} refresh=${refresh} />`
       }
     <//>`;
 }
@@ -87,14 +99,20 @@ function Filters({ filter, change }: FiltersProps): VNode {
     </div>`;
 }
 
+function callsIn(events: readonly FleetEvent[]): CallEvent[] {
+  return events.filter((event): event is CallEvent => event.topic === 'call');
+}
+
 interface CallListProps {
   filter: CallFilter;
   first: { value: AuditPage; at: number };
+  /** The last calls that were heard of before the audit was there. */
+  heard: { readonly current: readonly CallEvent[] };
   refresh(): void;
 }
 
 /** The newest calls, live ones on top, and older ones page by page. */
-function CallList({ filter, first, refresh }: CallListProps): VNode {
+function CallList({ filter, first, heard, refresh }: CallListProps): VNode {
   const older = useSignal<readonly CallEvent[]>([]);
   const next = useSignal(first.value.next);
   const error = useSignal<FleetError | null>(null);
@@ -105,7 +123,8 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
 
   useEffect(() => {
     const isWanted = callMatcher(paramsOf(filter));
-    let waiting: readonly CallEvent[] = [];
+    const isNew = ({ at }: CallEvent) => Date.parse(at) > first.at - WRITTEN_MS;
+    let waiting: readonly CallEvent[] = heard.current.filter(isWanted).filter(isNew);
     let surplus = 0;
     let unseen = 0;
     const show = () => {
@@ -119,7 +138,7 @@ function CallList({ filter, first, refresh }: CallListProps): VNode {
     };
     const timer = setInterval(show, LIVE_EVERY_MS);
     const end = onEvents((events) => {
-      const calls = events.filter((event): event is CallEvent => event.topic === 'call' && isWanted(event));
+      const calls = callsIn(events).filter(isWanted);
       if (!isFollowing.peek()) {
         unseen += calls.length;
         return;

@@ -22,7 +22,8 @@ const STATUS_EVERY_MS = 2000;
 const STATUS_SOON_MS = 150;
 /** A page that is too slow for the events would be slower still if it asked for everything each time. */
 const ANEW_MS = 1000;
-const BASE_TOPICS: readonly Topic[] = ['state', 'catalog', 'call'];
+/** Of every page. Calls and logs come only to the pages that show them: a busy herd has a thousand a second. */
+const BASE_TOPICS: readonly Topic[] = ['state', 'catalog'];
 
 /** Whether the page hears of the daemon. Anything shown while it is not `open` is old. */
 export const link = signal<LinkState>({ kind: 'connecting', since: Date.now() });
@@ -166,12 +167,33 @@ async function refreshAll(): Promise<void> {
     const { daemon } = await request<Hello>('fleet/hello', params);
     closing.value = daemon.closing ?? null;
     await request('fleet/subscribe', { topics: BASE_TOPICS });
-    await followLogs();
+    await Promise.all([followLogs(), askForCalls()]);
   } catch {
     // the connection was lost again
   }
   epoch.value += 1;
   await refreshStatus();
+}
+
+let callFollowers = 0;
+
+/** Calls arrive at `onEvents` until the returned function is called. */
+export function followCalls(): () => void {
+  callFollowers += 1;
+  void askForCalls();
+  return () => {
+    callFollowers -= 1;
+    void askForCalls();
+  };
+}
+
+async function askForCalls(): Promise<void> {
+  if (!isLive.value) return;
+  try {
+    await request(callFollowers === 0 ? 'fleet/unsubscribe' : 'fleet/subscribe', { topics: ['call'] });
+  } catch {
+    // `refreshAll` subscribes again
+  }
 }
 
 /** Which servers' logs parts of the page follow, and how many parts follow each. */

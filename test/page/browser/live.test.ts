@@ -64,6 +64,37 @@ describeInBrowser('the page', () => {
     expect(await page.getByText('as it was').count()).toBe(0);
   });
 
+  it('hears of calls only where it shows them, and shows each as it ends', async () => {
+    const herd = await openHerd(config([server('good', 'good.mjs')]));
+    await herd.fleet.start({ all: true }, true);
+    const window = await openWindow(herd);
+    const heard: string[] = [];
+    await window.routeWebSocket(/socket$/, (page) => {
+      const daemon = page.connectToServer();
+      daemon.onMessage((message) => {
+        const { params } = JSON.parse(String(message)) as { params?: { topic?: string } };
+        if (params?.topic !== undefined) heard.push(params.topic);
+        page.send(message);
+      });
+    });
+    const page = await openPage(herd, window);
+    await page.getByRole('link', { name: 'good' }).waitFor();
+    await herd.say('good', 'echo', { value: 'unheard' });
+    await goTo(page, '#/calls');
+    const rows = page.locator('.call-list tbody tr');
+    await until(async () => (await rows.count()) === 1);
+    await herd.say('good', 'refuse');
+    await rows.first().getByText('refuse').waitFor();
+    expect(heard.filter((topic) => topic === 'call')).toHaveLength(1);
+    await goTo(page, '#/herd');
+    await page.getByRole('link', { name: 'good' }).waitFor();
+    // the order of a restart comes after the calls before it
+    await herd.say('good', 'echo', { value: 'unheard' });
+    await herd.fleet.restart({ servers: ['good'] }, true);
+    await until(() => heard.at(-1) === 'state' || heard.at(-1) === 'catalog');
+    expect(heard.filter((topic) => topic === 'call')).toHaveLength(1);
+  });
+
   it('is painted within 300 ms', async () => {
     const herd = await openHerd(config([server('good', 'good.mjs')]));
     const page = await openPage(herd);

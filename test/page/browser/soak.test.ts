@@ -27,7 +27,8 @@ describeInBrowser('npm run bench:soak, in short', () => {
     expect(soak.windows).toBe(3);
     expect(soak.kills).toBeGreaterThan(0);
     expect(soak.restarts).toBeGreaterThan(0);
-    expect(soak.events_per_s).toBeGreaterThan(LIMITS.events / 2);
+    expect(soak.calls_per_s).toBeGreaterThan(LIMITS.calls / 2);
+    expect(soak.events_per_s).toBeGreaterThan(0);
     expect(soak.tab_bytes.most).toBeLessThan(LIMITS.tabMb * 2 ** 20);
     expect(soak.p99_ms.with).toBeGreaterThan(0);
   }, 150_000);
