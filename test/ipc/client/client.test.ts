@@ -251,7 +251,7 @@ describe('a client', () => {
     });
   });
 
-  it('imports only modules of Node, and is smaller than 80 kB', async () => {
+  it('imports only modules of Node, and is smaller than 82 kB', async () => {
     const { metafile } = await build({
       entryPoints: [join(import.meta.dirname, '..', '..', '..', 'src', 'client.ts')],
       bundle: true,
@@ -266,6 +266,6 @@ describe('a client', () => {
     expect(external.filter((name) => !name.startsWith('node:'))).toEqual([]);
     expect(external).not.toContain('node:child_process');
     const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
-    expect(bytes).toBeLessThan(80_000);
+    expect(bytes).toBeLessThan(82_000);
   });
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { noCluster } from '../../../src/fleet/fleet.js';
 import { config, server } from '../../faults/config.js';
+import { until } from '../../support/until.js';
 import { describeInBrowser, goTo, openPage, openWindow, shareHerd } from './browser.js';
 import { clusterOf, fakeCluster, node } from './fake-cluster.js';
 
@@ -53,19 +54,22 @@ describeInBrowser('the page Cluster', () => {
 
   it('drains and undrains this node after a question, by keys alone', async () => {
     const { page, cluster } = await openCluster();
-    await page.getByRole('button', { name: 'Drain desk' }).focus();
+    const drain = page.getByRole('button', { name: 'Drain desk' });
+    await drain.focus();
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'Drain desk?' });
     expect(await dialog.textContent()).toContain('Agents of this machine go on');
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     expect(cluster.orders).toEqual([]);
+    // the focus returns to the button
+    await until(() => drain.evaluate((button) => button === document.activeElement));
     await page.keyboard.press('Enter');
     await dialog.getByRole('button', { name: 'Drain' }).click();
     await page.getByRole('status', { name: 'What happened' }).getByText('desk is draining').waitFor();
     await page.getByRole('button', { name: 'Undrain desk' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Undrain' }).click();
-    await page.getByRole('button', { name: 'Drain desk' }).waitFor();
+    await drain.waitFor();
     expect(cluster.orders).toEqual(['fleet/cluster_drain', 'fleet/cluster_undrain']);
   });
 

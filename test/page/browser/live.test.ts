@@ -69,11 +69,29 @@ describeInBrowser('the page', () => {
     await herd.fleet.start({ all: true }, true);
     const window = await openWindow(herd);
     const heard: string[] = [];
+    const calls: (string | undefined)[] = [];
+    const asked = new Map<unknown, string>();
+    /** The last order about events of calls that the daemon has answered. */
+    let answered: string | undefined;
     await window.routeWebSocket(/socket$/, (page) => {
       const daemon = page.connectToServer();
+      page.onMessage((message) => {
+        const { id, method, params } = JSON.parse(String(message)) as {
+          id: unknown;
+          method: string;
+          params?: { topics?: string[] };
+        };
+        if (params?.topics?.includes('call')) asked.set(id, method);
+        daemon.send(message);
+      });
       daemon.onMessage((message) => {
-        const { params } = JSON.parse(String(message)) as { params?: { topic?: string } };
-        if (params?.topic !== undefined) heard.push(params.topic);
+        const { id, params } = JSON.parse(String(message)) as {
+          id?: unknown;
+          params?: { topic?: string; tool?: string };
+        };
+        if (params?.topic === 'call') calls.push(params.tool);
+        else if (params?.topic !== undefined) heard.push(params.topic);
+        answered = asked.get(id) ?? answered;
         page.send(message);
       });
     });
@@ -83,16 +101,18 @@ describeInBrowser('the page', () => {
     await goTo(page, '#/calls');
     const rows = page.locator('.call-list tbody tr');
     await until(async () => (await rows.count()) === 1);
+    await until(() => answered === 'fleet/subscribe');
     await herd.say('good', 'refuse');
     await rows.first().getByText('refuse').waitFor();
-    expect(heard.filter((topic) => topic === 'call')).toHaveLength(1);
+    expect(calls.filter((tool) => tool === 'refuse')).toHaveLength(1);
     await goTo(page, '#/herd');
-    await page.getByRole('link', { name: 'good' }).waitFor();
+    await until(() => answered === 'fleet/unsubscribe');
+    const before = calls.length;
     // the order of a restart comes after the calls before it
     await herd.say('good', 'echo', { value: 'unheard' });
     await herd.fleet.restart({ servers: ['good'] }, true);
     await until(() => heard.at(-1) === 'state' || heard.at(-1) === 'catalog');
-    expect(heard.filter((topic) => topic === 'call')).toHaveLength(1);
+    expect(calls).toHaveLength(before);
   });
 
   it('is painted within 300 ms', async () => {
