@@ -78,8 +78,7 @@ export class OtherHerds {
   readonly mirrorOf = (spec: ServerSpec): Partial<ServerStatus> | undefined => {
     if (isHerd(spec)) {
       const { latencies, specs } = this.#of(spec.name);
-      const latency_ms = { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) };
-      return { herd_servers: specs.size, latency_ms, protocol_version: null };
+      return { herd_servers: specs.size, latency_ms: latencies.percentiles(), protocol_version: null };
     }
     if (spec.transport !== 'herd') return undefined;
     const { herd } = this.#of(spec.herd);

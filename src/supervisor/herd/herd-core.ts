@@ -19,6 +19,7 @@ import { type ActorOwners, type Change, type Chart, Journal } from '../events/jo
 import type { JournalStore } from '../events/journal-file.js';
 import { MessageTap, type MessageTapOptions } from '../events/message-tap.js';
 import { MemoryBudget } from '../memory/memory-budget.js';
+import { RecentMemory } from '../memory/recent-memory.js';
 import { GroupMemory, type MemoryOf } from '../memory/rss.js';
 import type { PinKeeping, PinPolicy } from '../pins/pinning.js';
 import type { KeepText } from '../routing/result-limit.js';
@@ -104,6 +105,7 @@ export class HerdCore {
   readonly recorder: History;
   readonly #options: HerdOptions;
   readonly #memoryOf: MemoryOf;
+  readonly #recentMemoryOf: MemoryOf;
   readonly #journal: Journal;
   readonly #records: CallRecords;
   readonly #subscribers = new Set<ViewSubscriber>();
@@ -148,7 +150,10 @@ export class HerdCore {
       broke: (key, error) => this.messageTap.note(key, `a fault in toolherd itself: ${String(error)}`),
     });
     const permits = new Permits(maxStarting);
-    this.#memoryOf = options.memoryOf ?? new GroupMemory(() => clock.now()).of;
+    const now = () => clock.now();
+    const meter = new GroupMemory(now);
+    this.#memoryOf = options.memoryOf ?? meter.of;
+    this.#recentMemoryOf = options.memoryOf ?? new RecentMemory(meter, now).of;
     const warn = (text: string) => options.warn?.(text);
     const budget = new MemoryBudget({ clock, memoryOf: this.#memoryOf, warn });
     this.budget = budget;
@@ -276,7 +281,7 @@ export class HerdCore {
 
   status(visibles: readonly VisibleServer[], lens?: ProfileLens): ServerStatus[] {
     // looked up once for all
-    const memory = this.#memoryOf(visibles.flatMap(({ server }) => server.snapshot().pids));
+    const memory = this.#recentMemoryOf(visibles.flatMap(({ server }) => server.snapshot().pids));
     return visibles.map(({ server, agent, isOther }) => {
       // a changed entry has the key, and so the journal, of the server that it replaces
       const changedAt = Date.parse(this.#journal.since(server.key) ?? this.#startedAt);
@@ -385,7 +390,7 @@ export class HerdCore {
 
   #totals(): Totals[] {
     const servers = this.pool.servers.map((server) => ({ server, snapshot: server.snapshot() }));
-    const memory = this.#memoryOf(servers.flatMap(({ snapshot }) => snapshot.pids));
+    const memory = this.#recentMemoryOf(servers.flatMap(({ snapshot }) => snapshot.pids));
     return servers.map(({ server: { key, calls, failures }, snapshot: { pids, restarts } }) => {
       return { key, calls, failures, restarts, rssBytes: memoryOf(pids, memory) };
     });

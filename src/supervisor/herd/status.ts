@@ -58,7 +58,7 @@ export function toStatus(server: ConfiguredServer, sources: StatusSources): Serv
     in_flight: snapshot.inFlight,
     calls: server.calls,
     failures: server.failures,
-    latency_ms: { p50: latencies.quantile(0.5), p99: latencies.quantile(0.99) },
+    latency_ms: latencies.percentiles(),
     tools: tools.length,
     tools_tokens: tokensOfTools(tools),
     ...unacceptedOf(server),

@@ -33,23 +33,35 @@ export class GroupMemory {
   }
 
   readonly of: MemoryOf = (leaders) => {
+    const steps = this.measure(leaders);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done === true) return value;
+    }
+  };
+
+  /** The same in steps, each of which reads one file at most. */
+  *measure(leaders: readonly number[]): Generator<void, ReadonlyMap<number, number> | null> {
     if (process.platform !== 'linux') return null;
     const sums = new Map<number, number>();
     for (const leader of leaders) {
       const bytes = residentBytes(leader);
       if (bytes > 0) sums.set(leader, bytes);
+      yield;
     }
     if (sums.size === 0) return sums;
-    this.#look(sums);
+    yield* this.#look(sums);
     for (const [pid, group] of this.#groups) {
       const sum = sums.get(group);
-      if (sum !== undefined && pid !== group) sums.set(group, sum + residentBytes(pid));
+      if (sum === undefined || pid === group) continue;
+      sums.set(group, sum + residentBytes(pid));
+      yield;
     }
     return sums;
-  };
+  }
 
   /** `sums`: the groups of interest. Their members are asked each time, since they may leave. */
-  #look(sums: ReadonlyMap<number, number>): void {
+  *#look(sums: ReadonlyMap<number, number>): Generator<void, void> {
     const now = this.#now();
     const sinceMs = now - this.#lookedAt;
     if (sinceMs < FRESH_MS) return;
@@ -64,6 +76,7 @@ export class GroupMemory {
       if (this.#groups.has(pid)) continue;
       const group = groupOf(pid);
       if (group !== undefined) this.#groups.set(pid, group);
+      yield;
     }
   }
 }
